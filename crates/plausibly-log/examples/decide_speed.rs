@@ -128,7 +128,7 @@ fn on_disk(size: Size, folder: &Path) -> Outcome<()> {
 }
 
 fn asked<'a>(table: &'a Table, context: &'a Context, certificate: Option<usize>) -> Asked<'a> {
-    Asked { among: Among::Table(table), context, key: None, certificate }
+    Asked { certificate, ..Asked::among(Among::Table(table), context) }
 }
 
 fn timed<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<Duration> {

@@ -30,10 +30,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     log.begin(1, Opening::new(recipe, (0.0, 1.0), 1))?;
     for decision in 1..=decisions {
         let (context, among) = (context(decision)?, Among::Table(&table));
-        let asked = Asked { among, context: &context, key: None, certificate: None };
+        let asked = Asked::among(among, &context);
         let mut requests = vec![Request::Decide(asked)];
         if settles {
-            requests.push(Request::Reward { decision, reward: 0.5.into() });
+            requests.push(Request::Reward { decision, reward: 0.5.into(), by: None });
         }
         for answer in log.batch(1, &requests)? {
             answer?;

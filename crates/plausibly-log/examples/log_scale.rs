@@ -1,5 +1,5 @@
-//! Measures a long log of 50 actions with 32 features: deciding it in batches, reading it, opening
-//! it from its snapshot, and the certificates of random decisions.
+//! Measures a long log of 50 actions with 32 features: deciding it in batches, reading and auditing
+//! it, opening it from its snapshot, and the certificates of random decisions.
 //!
 //! `cargo run --release -p plausibly-log --example log_scale -- FOLDER [DECISIONS]`
 #![expect(clippy::print_stdout, reason = "figures are shown")]
@@ -13,7 +13,7 @@ use plausibly_log::event::Event;
 use plausibly_log::journal::FileStorage;
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::{
-    Among, Asked, Log, Opening, Request, certificate_near, certify, fold, keep_milestones,
+    Among, Asked, Log, Opening, Request, audit, certificate_near, certify, fold, keep_milestones,
 };
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -35,12 +35,17 @@ fn main() -> Outcome<()> {
     let folder = PathBuf::from(args.next().ok_or("say a folder")?);
     let decisions: u64 = args.next().map_or(Ok(1_000_000), |text| text.parse())?;
     let path = folder.join("scale.log");
-    if !path.exists() {
-        timed("decided", || decide(&path, decisions))?;
-    }
+    let deciding = match path.exists() {
+        true => None,
+        false => Some(timed("decided", || decide(&path, decisions))?.0),
+    };
     println!("{} MB", std::fs::metadata(&path)?.len() / 1_000_000);
     let reading =
         timed("read from the first line", || Ok(drop(Log::open(FileStorage::new(&path))?)))?;
+    let auditing = timed("audited", || Ok(audit(&FileStorage::new(&path))?))?.0;
+    if let Some(deciding) = deciding {
+        println!("  {:.2} times as long as deciding", auditing / deciding);
+    }
     let mut storage = FileStorage::new(&path);
     let kept = timed("milestones made", || Ok(keep_milestones(&mut storage)?))?.1;
     println!("  {} milestones", kept.milestones);
@@ -59,7 +64,7 @@ fn decide(path: &Path, decisions: u64) -> Outcome<()> {
     log.begin(1, Opening::new(Recipe::infer(&table, &none)?, (0.0, 1.0), 1))?;
     let mut rng = Stream::new(2, 0, "outcomes");
     let among = Among::Table(&table);
-    let asked = Asked { among, context: &none, key: None, certificate: None };
+    let asked = Asked::among(among, &none);
     let (mut taken, mut settled) = (0, 0);
     while settled < decisions {
         let mut requests = Vec::new();
@@ -67,7 +72,7 @@ fn decide(path: &Path, decisions: u64) -> Outcome<()> {
         while settled < until.min(taken) {
             settled += 1;
             let reward = rng.uniform().into();
-            requests.push(Request::Reward { decision: settled, reward });
+            requests.push(Request::Reward { decision: settled, reward, by: None });
         }
         let until = (taken + BATCH).min(decisions);
         requests.extend((taken..until).map(|_| Request::Decide(asked)));

@@ -11,7 +11,6 @@
 use plausibly::Stream;
 use plausibly_log::certificate::Certificate;
 use plausibly_log::event::Event;
-use plausibly_log::event::Outcomes;
 use plausibly_log::journal::FileStorage;
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
@@ -103,14 +102,7 @@ fn write(path: &Path, table: &Table, decisions: u64, hours: u64) -> Result<(), B
     let recipe = Recipe::infer(table, &context(1)?)?;
     let policy = serde_json::json!({ "kind": "code" }).as_object().cloned().unwrap_or_default();
     let mut log = Log::open(FileStorage::new(path))?;
-    let opening = Opening {
-        policy,
-        reward_range: (0.0, 1.0),
-        horizon: None,
-        seed: 1,
-        outcomes: Outcomes::Number,
-        recipe,
-    };
+    let opening = Opening { policy, ..Opening::new(recipe, (0.0, 1.0), 1) };
     log.begin(1, opening)?;
     let mut rng = Stream::new(1, 0, "history");
     for decision in 1..=decisions {

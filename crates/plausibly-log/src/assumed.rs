@@ -1,7 +1,7 @@
 //! What a log assumes, in words that a person agrees to before it begins. The first line records
 //! them, and so does every line that changes them.
 
-use crate::event::Outcomes;
+use crate::event::{Outcomes, Unreported, Window};
 use crate::policy;
 use crate::state::State;
 use plausibly::spec::{MOST_PAIRED, PolicyKind, PolicySpec, RadiusKind, RadiusSpec};
@@ -25,6 +25,7 @@ pub(crate) fn assumed(state: &State, spec: &PolicySpec, outcomes: Outcomes) -> V
         | PolicyKind::Thompson { noise_scale } => noise_scale,
         _ => radius.noise_scale,
     };
+    let outcome = outcome + &state.window().map_or_else(String::new, |window| waits(&window));
     let scatter = match noise {
         _ if spec.is_bell() => Some(format!(
             "Outcomes of the same action scatter like a bell curve, by an amount that is not \
@@ -45,6 +46,25 @@ pub(crate) fn assumed(state: &State, spec: &PolicySpec, outcomes: Outcomes) -> V
     let scatter = if rates.is_some() { None } else { scatter };
     let sentences = [Some(outcome), scatter, rates, sure(state, spec.ridge(), &radius)];
     sentences.into_iter().flatten().collect()
+}
+
+/// How long an outcome may take, and what counts without one.
+pub(crate) fn waits(window: &Window) -> String {
+    let within = span(window.seconds);
+    let end = match window.unreported {
+        Unreported::Reward(default) => format!("a decision without one by then gets {default}"),
+        Unreported::Drop => "a decision without one by then is dropped".into(),
+    };
+    format!(" It counts if it comes within {within} of its decision; {end}.")
+}
+
+/// A number of seconds in the largest unit that measures it in whole numbers.
+fn span(seconds: u64) -> String {
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
+    let whole = units.into_iter().find(|(size, _)| seconds.is_multiple_of(*size));
+    let (size, unit) = whole.unwrap_or((1, "second"));
+    let count = seconds / size;
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What is usual, and how far from it rates can be.

@@ -9,7 +9,7 @@ use crate::event::{Event, RecordedForecasts};
 use crate::fold::{Folding, parse};
 use crate::journal::{Damage, Entry, JournalError, Storage, read_present};
 use crate::log::LogError;
-use crate::state::State;
+use crate::state::{About, State};
 use serde::Serialize;
 use std::fmt;
 use thiserror::Error;
@@ -206,10 +206,11 @@ fn difference(
     state: &State,
     event: &Event,
 ) -> Result<Option<(LineField, String)>, LogError> {
-    let Event::Decided { set, context, chosen, label, forecasts, .. } = event else {
+    let Event::Decided { set, context, chosen, label, rows, forecasts, .. } = event else {
         return Ok(None);
     };
-    let numbers = desk.derive(state, (*set, context), None)?;
+    let about = About { set: *set, context, rows: rows.as_ref() };
+    let numbers = desk.derive(state, about, None)?;
     let place = numbers.choose()?.place;
     let follows = numbers.basis.ids[place];
     let name = &state.action(follows)?.label;
@@ -226,7 +227,7 @@ fn difference(
     }
     let made = match numbers.forecast(place).map_err(GroundsError::from)? {
         // The rules of the first format have none, but its upgraded logs do.
-        None if state.forecasts() => Some(state.forecast(follows, context)?),
+        None if state.forecasts() => Some(state.forecast(follows, about)?),
         made => made,
     };
     if *forecasts != made {
@@ -243,13 +244,8 @@ fn difference(
 /// The decision that an event is about.
 fn decision_of(event: &Event) -> Option<u64> {
     match event {
-        Event::Decided { decision, .. }
-        | Event::Rewarded { decision, .. }
-        | Event::Corrected { decision, .. }
-        | Event::Retracted { decision, .. }
-        | Event::Dropped { decision, .. }
-        | Event::Undropped { decision, .. } => Some(*decision),
-        _ => None,
+        Event::Decided { decision, .. } => Some(*decision),
+        other => other.outcome_of(),
     }
 }
 

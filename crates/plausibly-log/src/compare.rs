@@ -2,6 +2,7 @@
 
 use crate::certificate::{Between, Position};
 use crate::desk::Desk;
+use crate::event::Event;
 use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
@@ -48,9 +49,12 @@ pub fn compare<S: Storage>(
     now: impl Into<Time>,
     names: [&str; 2],
 ) -> Result<Difference, LogError> {
-    let mut id = String::new();
+    let (mut id, mut last_rows) = (String::new(), None);
     let (state, end) = fold(storage, |step| {
         id = step.position().id;
+        if let Event::Decided { rows, .. } = step.event {
+            last_rows.clone_from(rows);
+        }
         Ok(())
     })?;
     let state = state.ok_or(LogError::Empty)?;
@@ -63,10 +67,11 @@ pub fn compare<S: Storage>(
     let places = [first?, second?];
     let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at = Time::from_micros(now.into().micros().max(end.last.at_us));
-    let occasion = Occasion { position, at, set, context: state.last_context() };
+    let rows = last_rows.as_ref();
+    let occasion = Occasion { position, at, set, context: state.last_context(), rows };
     let state = state.not_waiting();
     let mut desk = Desk::default();
-    let numbers = desk.derive(&state, (set, occasion.context), None)?;
+    let numbers = desk.derive(&state, occasion.about(), None)?;
     let Between { ahead, behind, at_least, at_most, decided, outcomes, confidence } =
         numbers.between(places);
     let grounds = state.dressed(&occasion, &numbers.basis);

@@ -6,7 +6,7 @@ use crate::certificate::{Numbers, Terms};
 use crate::log::LogError;
 use crate::policy::PolicyTable;
 use crate::recipe::Context;
-use crate::state::{Lent, Offer, State, StepError};
+use crate::state::{About, Lent, Offer, State, StepError};
 use std::sync::Arc;
 
 /// Derives decisions of a log in the order of its lines.
@@ -25,6 +25,8 @@ struct Kept {
     settled_at: u64,
     set: u64,
     context: Context,
+    /// Whether the decision was about rows of its own.
+    had_rows: bool,
     numbers: Numbers,
 }
 
@@ -34,7 +36,7 @@ impl Desk {
         Self { policy: Some((policy, horizon)), kept: None }
     }
 
-    /// The numbers of a decision taken now about a set in a context. Takes over what is the same
+    /// The numbers of a decision taken now. Takes over what is the same
     /// from the numbers of this decision under another policy, if there are any, else from those of
     /// the last decision.
     ///
@@ -43,9 +45,10 @@ impl Desk {
     pub(crate) fn derive(
         &mut self,
         state: &State,
-        (set, context): (u64, &Context),
+        about: About<'_>,
         other: Option<&Numbers>,
     ) -> Result<&Numbers, LogError> {
+        let About { set, context, rows } = about;
         let kept = self.kept.take();
         let rules = self.rules(state);
         let same_terms =
@@ -54,7 +57,10 @@ impl Desk {
             Some(kept) => Arc::clone(&kept.numbers.basis.terms),
             None => Arc::new(self.terms(state, rules)?),
         };
-        let same_set = |kept: &Kept| kept.set == set && kept.context == *context;
+        let same_set = |kept: &Kept| {
+            // Rows of one decision are never those of another.
+            rows.is_none() && !kept.had_rows && kept.set == set && kept.context == *context
+        };
         let lent = match (other, same_terms) {
             (Some(other), _) => Some(Lent {
                 basis: &other.basis,
@@ -69,14 +75,15 @@ impl Desk {
             }),
             (None, None) => None,
         };
-        let basis = state.basis(&terms, Offer { set, context, listed: None }, lent)?;
+        let basis = state.basis(&terms, Offer { about, listed: None }, lent)?;
         let numbers = Numbers::of(basis, other.or(same_terms.map(|kept| &kept.numbers)))?;
         let context = match kept {
             Some(kept) if kept.context == *context => kept.context,
             _ => context.clone(),
         };
         let (terms_at, settled_at) = (state.terms_at(), state.settled_at());
-        let kept = Kept { rules, terms_at, settled_at, set, context, numbers };
+        let had_rows = rows.is_some();
+        let kept = Kept { rules, terms_at, settled_at, set, context, had_rows, numbers };
         Ok(&self.kept.insert(kept).numbers)
     }
 

@@ -6,6 +6,7 @@
 
 use crate::policy::PolicyTable;
 use crate::recipe::{Context, Extension, Recipe};
+use crate::time::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,6 +17,10 @@ pub const FORMAT: u32 = 2;
 pub const FIRST_FORMAT: u32 = 1;
 /// A key has at most this many bytes, because the state of a log holds all of them.
 pub const LONGEST_KEY: usize = 256;
+/// The name of the one who asks has at most this many bytes.
+pub const LONGEST_NAME: usize = 256;
+/// The number of features that the recipe of a new log may grow to, unless the log says another.
+pub const GROWTH: u64 = 64;
 
 /// What an outcome of a log is. Other outcomes are refused, because they are probably mistakes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
@@ -72,14 +77,52 @@ pub struct Upgraded {
     pub hash: String,
 }
 
+/// How long after a decision its outcome may come. All outcomes that come by then count from the
+/// deadline on, and later ones count for nothing.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// The seconds from a decision to its deadline.
+    pub seconds: u64,
+    /// What happens at the deadline to a decision without an outcome.
+    pub unreported: Unreported,
+}
+
+/// What happens at the deadline to a decision without an outcome.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Unreported {
+    /// It is dropped.
+    Drop,
+    /// It gets this reward.
+    Reward(f64),
+}
+
+impl Window {
+    /// The deadline of a decision that was taken at this time, in microseconds since 1970.
+    pub fn deadline(&self, at_us: i64) -> Time {
+        let seconds = i64::try_from(self.seconds).unwrap_or(i64::MAX);
+        Time::from_micros(at_us.saturating_add(seconds.saturating_mul(1_000_000)))
+    }
+}
+
 /// The cells of a row by column; blank cells are `null`.
 pub type Cells = BTreeMap<String, Option<String>>;
+
+/// The rows of the actions of one decision, where they are for this decision alone.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestRows {
+    /// The columns that features come from.
+    pub columns: Vec<String>,
+    /// The cells of each action of the set, in the order of the set; blank cells are `null`.
+    pub cells: Vec<Vec<Option<String>>>,
+}
 
 /// One line of a log.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "events are made and read one at a time")]
 pub enum Event {
     /// The first event: the settings of the log.
     Opened {
@@ -103,6 +146,13 @@ pub enum Event {
         /// The log of an earlier format that this one continues. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         upgraded: Option<Upgraded>,
+        /// The number of features that the recipe may grow to; without it,
+        /// [`MAX_FEATURES`](crate::recipe::MAX_FEATURES). From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        growth: Option<u64>,
+        /// How long outcomes count, if that is limited. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        window: Option<Window>,
         /// How rows become features.
         recipe: Recipe,
     },
@@ -168,9 +218,46 @@ pub enum Event {
         /// The key of the request, by which a repeated one is recognised. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         key: Option<String>,
+        /// SHA-256 of what was asked with this key, in hexadecimal. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        request: Option<String>,
+        /// Who asked. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
+        /// The rows of the actions of the set, if they are for this decision alone. From format 2
+        /// on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        rows: Option<RequestRows>,
         /// What the reward was forecast to be; for actions with features, from format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         forecasts: Option<RecordedForecasts>,
+    },
+    /// The outcome of a decision came, and is held until its deadline. Only in a log with a window.
+    Reported {
+        /// The number of the decision.
+        decision: u64,
+        /// The reward; with `of`, how many outcomes were yes.
+        reward: f64,
+        /// The number of outcomes, where they are counted.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        of: Option<u64>,
+        /// Who said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
+    },
+    /// An outcome came after the deadline of its decision, and counts for nothing. Only in a log
+    /// with a window.
+    Late {
+        /// The number of the decision.
+        decision: u64,
+        /// The reward; with `of`, how many outcomes were yes.
+        reward: f64,
+        /// The number of outcomes, where they are counted.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        of: Option<u64>,
+        /// Who said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The reward of a decision came.
     Rewarded {
@@ -181,6 +268,12 @@ pub enum Event {
         /// The number of outcomes, where they are counted. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         of: Option<u64>,
+        /// Whether the deadline of its window has passed. From format 2 on.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        at_deadline: bool,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The recorded reward of a decision was wrong, and is replaced.
     Corrected {
@@ -191,21 +284,105 @@ pub enum Event {
         /// The number of outcomes, where they are counted. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         of: Option<u64>,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The reward of a decision was taken back; the decision is pending again.
     Retracted {
         /// The number of the decision.
         decision: u64,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The reward of a decision will never come.
     Dropped {
         /// The number of the decision.
         decision: u64,
+        /// Whether the deadline of its window has passed. From format 2 on.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        at_deadline: bool,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The reward of a dropped decision may come after all; the decision is pending again. From
     /// format 2 on.
     Undropped {
         /// The number of the decision.
         decision: u64,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
+    /// No decisions are taken from here on. Outcomes are. From format 2 on.
+    Paused {
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
+    },
+    /// Decisions are taken again from here on. From format 2 on.
+    Resumed {
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
+    },
+}
+
+impl Event {
+    /// Who asked for it, or said so.
+    pub fn by(&self) -> Option<&str> {
+        match self {
+            Self::Decided { by, .. }
+            | Self::Reported { by, .. }
+            | Self::Late { by, .. }
+            | Self::Rewarded { by, .. }
+            | Self::Corrected { by, .. }
+            | Self::Retracted { by, .. }
+            | Self::Dropped { by, .. }
+            | Self::Undropped { by, .. }
+            | Self::Paused { by }
+            | Self::Resumed { by } => by.as_deref(),
+            Self::Opened { .. }
+            | Self::PolicyChanged { .. }
+            | Self::OutcomesChanged { .. }
+            | Self::RecipeExtended { .. }
+            | Self::ActionAdded { .. }
+            | Self::ActionRetired { .. }
+            | Self::SetOffered { .. } => None,
+        }
+    }
+
+    /// The decision whose outcome the event is about.
+    pub(crate) fn outcome_of(&self) -> Option<u64> {
+        match self {
+            Self::Reported { decision, .. }
+            | Self::Late { decision, .. }
+            | Self::Rewarded { decision, .. }
+            | Self::Corrected { decision, .. }
+            | Self::Retracted { decision, .. }
+            | Self::Dropped { decision, .. }
+            | Self::Undropped { decision, .. } => Some(*decision),
+            _ => None,
+        }
+    }
+
+    /// The same event, asked for or said by this one.
+    pub(crate) fn said_by(mut self, who: Option<&str>) -> Self {
+        if let Self::Decided { by, .. }
+        | Self::Reported { by, .. }
+        | Self::Late { by, .. }
+        | Self::Rewarded { by, .. }
+        | Self::Corrected { by, .. }
+        | Self::Retracted { by, .. }
+        | Self::Dropped { by, .. }
+        | Self::Undropped { by, .. }
+        | Self::Paused { by }
+        | Self::Resumed { by } = &mut self
+        {
+            *by = who.map(Into::into);
+        }
+        self
+    }
 }

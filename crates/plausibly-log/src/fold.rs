@@ -121,7 +121,11 @@ impl<'a> Step<'a> {
     /// The occasion of a decision that this event records.
     pub fn occasion(&self, set: u64, context: &'a Context) -> Occasion<'a> {
         let at = Time::from_micros(self.entry.at_us);
-        Occasion { position: self.position(), at, set, context }
+        let rows = match self.event {
+            Event::Decided { rows, .. } => rows.as_ref(),
+            _ => None,
+        };
+        Occasion { position: self.position(), at, set, context, rows }
     }
 }
 

@@ -7,9 +7,8 @@ use crate::event::{Event, RecordedForecasts};
 use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
-use crate::recipe::Context;
-use crate::state::State;
-use plausibly::{Action, FixedForecaster, ForecasterSums, Forecasts, RidgeError};
+use crate::state::{About, State, StepError};
+use plausibly::{Action, ActionSet, FixedForecaster, ForecasterSums, Forecasts, RidgeError};
 
 impl Terms {
     /// What rewards are forecast from: these sums, and the errors of the candidates so far.
@@ -54,12 +53,13 @@ fn recorded(forecaster: &FixedForecaster, action: Action<'_>) -> RecordedForecas
 /// [`LogError::Forecast`] names the first that does not follow. Other errors if the log is damaged.
 pub fn check_forecasts<S: Storage>(storage: &S, up_to: u64) -> Result<(), LogError> {
     fold(storage, |step| {
-        let Event::Decided { decision, context, chosen, forecasts: Some(recorded), .. } =
-            step.event
+        let Event::Decided { decision, set, context, chosen, rows, forecasts, .. } = step.event
         else {
             return Ok(());
         };
-        if *decision > up_to || step.state.forecast(*chosen, context)? == *recorded {
+        let Some(recorded) = forecasts.filter(|_| *decision <= up_to) else { return Ok(()) };
+        let about = About { set: *set, context, rows: rows.as_ref() };
+        if step.state.forecast(*chosen, about)? == recorded {
             return Ok(());
         }
         Err(LogError::Forecast { seq: step.entry.seq, decision: *decision })
@@ -68,17 +68,20 @@ pub fn check_forecasts<S: Storage>(storage: &S, up_to: u64) -> Result<(), LogErr
 }
 
 impl State {
-    /// What the reward of an action in a context is forecast to be.
+    /// What the reward of an action is forecast to be.
     pub(crate) fn forecast(
         &self,
         action: u64,
-        context: &Context,
+        about: About<'_>,
     ) -> Result<RecordedForecasts, LogError> {
         let terms = self.own_terms()?;
         let errors = self.statistics().forecasts().map_or([0.0; 3], |forecasts| forecasts.errors);
         let settled = self.statistics().settled(&[], terms.spec.ridge());
         let forecaster = terms.forecaster(&settled, errors).map_err(GroundsError::from)?;
-        let one = self.set_of(&[action], context)?;
+        let place = self.set(about.set)?.binary_search(&action).unwrap_or(usize::MAX);
+        let row = about.rows.map(|rows| (rows, place));
+        let one = self.features_in(action, about.context, row)?;
+        let one = ActionSet::from_flat(one, terms.dim).map_err(|_empty| StepError::NoActions)?;
         Ok(recorded(&forecaster, one.view().get(0)))
     }
 }

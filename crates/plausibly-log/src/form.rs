@@ -243,6 +243,7 @@ mod tests {
             reward,
             of: None,
             outcome_at: None,
+            late: false,
         }
     }
 

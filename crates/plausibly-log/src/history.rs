@@ -24,13 +24,16 @@ pub struct PastDecision {
     pub context: Context,
     /// The kind of its outcome.
     pub outcome: OutcomeStatus,
-    /// The current reward, corrections included; with `of`, how many outcomes were yes.
+    /// The current reward, corrections included, also while it is held; with `of`, how many outcomes were yes.
     pub reward: Option<f64>,
     /// The number of outcomes, where they are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<u64>,
     /// When the current outcome was recorded, in UTC.
     pub outcome_at: Option<String>,
+    /// Whether an outcome came after the deadline. It counts for nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
 }
 
 impl PastDecision {
@@ -47,6 +50,8 @@ impl PastDecision {
 pub enum OutcomeStatus {
     /// The reward has not come yet.
     Pending,
+    /// The reward has come, and counts from the deadline of its decision on.
+    Reported,
     /// The reward has come.
     Rewarded,
     /// The reward will never come.
@@ -61,9 +66,10 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
     let mut recorded_at = BTreeMap::new();
     let keep = Keep { details: true, ..Keep::default() };
     let (state, _) = fold_keeping(storage, keep, |step| {
-        if let Event::Rewarded { decision, .. }
+        if let Event::Reported { decision, .. }
+        | Event::Rewarded { decision, .. }
         | Event::Corrected { decision, .. }
-        | Event::Dropped { decision } = step.event
+        | Event::Dropped { decision, .. } = step.event
         {
             recorded_at.insert(*decision, step.entry.at_us);
         }
@@ -71,7 +77,9 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
     })?;
     let state = state.ok_or(LogError::Empty)?;
     let past = state.decisions().zip(1..).map(|(decision, number)| {
+        let held = state.reported(number);
         let (outcome, reward) = match decision.outcome {
+            Outcome::Pending if held.is_some() => (OutcomeStatus::Reported, held),
             Outcome::Pending => (OutcomeStatus::Pending, None),
             Outcome::Settled { reward, .. } => (OutcomeStatus::Rewarded, Some(reward)),
             Outcome::Dropped { .. } => (OutcomeStatus::Dropped, None),
@@ -87,6 +95,7 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
             reward: reward.map(|reward| reward.value),
             of: reward.and_then(|reward| reward.of),
             outcome_at: recorded_at.map(|at_us| Time::from_micros(*at_us).to_string()),
+            late: state.late(number).is_some(),
         })
     });
     past.collect()

@@ -2,7 +2,7 @@
 //! and the features can change later.
 
 use crate::assumed::assumed;
-use crate::event::{Event, FORMAT, Outcomes};
+use crate::event::{Event, FORMAT, GROWTH, Outcomes, Window};
 use crate::log::LogError;
 use crate::policy::{self, Noise, PolicyTable, Rates};
 use crate::recipe::Recipe;
@@ -24,6 +24,11 @@ pub struct Opening {
     pub outcomes: Outcomes,
     /// How rows become features.
     pub recipe: Recipe,
+    /// The number of features that the recipe may grow to. A recipe that has more at first cannot
+    /// grow; [`GROWTH`] unless you know better.
+    pub growth: u64,
+    /// How long outcomes count; for ever if there is none.
+    pub window: Option<Window>,
 }
 
 impl Opening {
@@ -31,7 +36,16 @@ impl Opening {
     pub fn new(recipe: Recipe, reward_range: (f64, f64), seed: u64) -> Self {
         let outcomes = Outcomes::default();
         let policy = policy::default_for(&recipe, reward_range, outcomes);
-        Self { policy, reward_range, horizon: None, seed, outcomes, recipe }
+        Self {
+            policy,
+            reward_range,
+            horizon: None,
+            seed,
+            outcomes,
+            recipe,
+            growth: GROWTH,
+            window: None,
+        }
     }
 
     /// Says what an outcome is. The policy becomes the default one for such outcomes.
@@ -112,11 +126,13 @@ impl Opening {
                 && own.outcomes() == state.outcomes()
                 && own.horizon() == state.horizon()
                 && own.recipe() == state.recipe()
+                && own.most_features() == state.most_features()
+                && own.window() == state.window()
         })
     }
 
     pub(crate) fn event(self) -> Event {
-        let Self { policy, reward_range, horizon, seed, outcomes, recipe } = self;
+        let Self { policy, reward_range, horizon, seed, outcomes, recipe, growth, window } = self;
         Event::Opened {
             format: FORMAT,
             policy,
@@ -126,6 +142,8 @@ impl Opening {
             outcomes,
             assumed: Vec::new(),
             upgraded: None,
+            growth: Some(growth),
+            window,
             recipe,
         }
     }

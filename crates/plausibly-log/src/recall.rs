@@ -19,21 +19,33 @@ impl<S: Storage> Recall<'_, S> {
     pub(crate) fn fetch(&self, state: &mut State, needs: Needs, seq: u64) -> Result<(), LogError> {
         let index = || self.index.ok_or(LogError::Milestones);
         match needs {
-            Needs::Line { decision, at } => state.recall(decision, &self.event(at)?.1)?,
+            Needs::Line { decision, at } => {
+                let (_, event) = self.event(at)?;
+                self.fetch_set_of(state, &event, seq)?;
+                state.recall(decision, &event)?;
+            }
             Needs::Rows => state.recall_rows(rows_before(self.storage, seq)?),
             Needs::Set { set } => state.recall_set(set, &self.event(index()?.set(set)?)?.1)?,
             Needs::Decision { decision, is_pending } => {
-                let outcome = if is_pending {
-                    Outcome::Pending
-                } else {
-                    let (line, event) = self.event(index()?.outcome(decision)?)?;
-                    Outcome::recorded(line.seq, &event).ok_or(LogError::Milestones)?
+                let outcome = match index()?.outcome(decision)?.filter(|_| !is_pending) {
+                    None => Outcome::Pending,
+                    Some(at) => {
+                        let (line, event) = self.event(at)?;
+                        Outcome::recorded(line.seq, &event).ok_or(LogError::Milestones)?
+                    }
                 };
                 let (line, event) = self.event(index()?.decided(decision)?)?;
+                self.fetch_set_of(state, &event, seq)?;
                 state.recall_decision(decision, (line, &event), outcome)?;
             }
         }
         Ok(())
+    }
+
+    /// Gives a state the set of a decision with rows of its own: they stand in its order.
+    fn fetch_set_of(&self, state: &mut State, event: &Event, seq: u64) -> Result<(), LogError> {
+        let Event::Decided { set, rows: Some(_), .. } = event else { return Ok(()) };
+        state.needs_set(*set).map_or(Ok(()), |needs| self.fetch(state, needs, seq))
     }
 
     /// Reads single lines.

@@ -9,7 +9,7 @@ use crate::fold::{Keep, fold_keeping};
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::policy::{PolicyRefusal, PolicyTable};
-use crate::state::StepError;
+use crate::state::{About, StepError};
 use plausibly::spec::PolicyKind;
 use serde::Serialize;
 
@@ -67,12 +67,13 @@ pub fn replay<S: Storage>(
     let keeps_rows = policy.get("radius").is_some_and(|radius| radius["kind"] == "logistic");
     let keep = Keep { rows: keeps_rows, ..Keep::default() };
     let (state, _) = fold_keeping(storage, keep, |step| {
-        let Event::Decided { decision, set, context, chosen, label, .. } = step.event else {
+        let Event::Decided { decision, set, context, chosen, label, rows, .. } = step.event else {
             return Ok(());
         };
         let state = step.state;
-        let was = own.derive(state, (*set, context), None)?;
-        let would = other.derive(state, (*set, context), Some(was))?;
+        let about = About { set: *set, context, rows: rows.as_ref() };
+        let was = own.derive(state, about, None)?;
+        let would = other.derive(state, about, Some(was))?;
         suits(would.policy(), was.policy())?;
         let (follows, instead) = (was.choose()?, would.choose()?);
         let name = |place: usize| {

@@ -55,11 +55,21 @@ impl Reward {
     }
 
     pub(crate) fn came(self, decision: u64) -> Event {
-        Event::Rewarded { decision, reward: self.value, of: self.of }
+        Event::Rewarded { decision, reward: self.value, of: self.of, at_deadline: false, by: None }
+    }
+
+    /// It came before the deadline of its decision.
+    pub(crate) fn reported(self, decision: u64) -> Event {
+        Event::Reported { decision, reward: self.value, of: self.of, by: None }
+    }
+
+    /// It came after the deadline of its decision.
+    pub(crate) fn late(self, decision: u64) -> Event {
+        Event::Late { decision, reward: self.value, of: self.of, by: None }
     }
 
     pub(crate) fn corrected(self, decision: u64) -> Event {
-        Event::Corrected { decision, reward: self.value, of: self.of }
+        Event::Corrected { decision, reward: self.value, of: self.of, by: None }
     }
 
     /// Whether both are the same, to the bit.

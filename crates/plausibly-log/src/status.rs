@@ -26,6 +26,16 @@ pub struct Status {
     pub dropped: u64,
     /// The pending decisions, the oldest first.
     pub pending: Vec<PendingDecision>,
+    /// How many of the pending decisions have an outcome that is held until their deadlines.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reported: u64,
+    /// The next deadline of a pending decision, in UTC, in a log with a window. If it has passed,
+    /// the decision waits to be settled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_deadline: Option<String>,
+    /// Whether the log is paused: it takes no decisions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
     /// The pending decisions that a phase of elimination waits for. No decision can be taken before
     /// they are rewarded or dropped; `now` shows what would follow if they were dropped.
     pub waiting: Vec<u64>,
@@ -110,7 +120,13 @@ pub fn status<S: Storage>(
     now: impl Into<Time>,
     points: u64,
 ) -> Result<Status, LogError> {
-    let (state, end) = fold(storage, |_| Ok(()))?;
+    let mut last_rows = None;
+    let (state, end) = fold(storage, |step| {
+        if let Event::Decided { rows, .. } = step.event {
+            last_rows.clone_from(rows);
+        }
+        Ok(())
+    })?;
     let state = state.ok_or(LogError::Empty)?;
     let total = state.count_decisions();
     if total == 0 {
@@ -137,9 +153,10 @@ pub fn status<S: Storage>(
     let checked = choices.all_follow()?;
     let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at_us = now.into().micros().max(end.last.at_us);
+    let rows = last_rows.as_ref();
     let (set, _) = state.last_set().ok_or(LogError::Empty)?;
     let (at, context) = (Time::from_micros(at_us), state.last_context());
-    let occasion = Occasion { position, at, set, context };
+    let occasion = Occasion { position, at, set, context, rows };
     let now = certify(&state.not_waiting(), &occasion, usize::MAX)?;
     let out_since = lookback.out_since(&now);
     let dropped = state.decisions().filter(|one| one.outcome.is_dropped()).count() as u64;
@@ -148,6 +165,9 @@ pub fn status<S: Storage>(
         settled: total - dropped - state.count_pending(),
         dropped,
         pending: pending(&state, at_us),
+        reported: state.held() as u64,
+        next_deadline: state.next_deadline().map(|deadline| deadline.to_string()),
+        paused: state.is_paused(),
         waiting: state.waiting(),
         history: lookback.history,
         complete: stride == 1,
@@ -156,6 +176,11 @@ pub fn status<S: Storage>(
         tried: tried(&state, &now),
         now,
     })
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn tried(state: &State, now: &Certificate) -> BTreeMap<u64, Tried> {

@@ -13,7 +13,7 @@ use crate::journal::{Checkpoint, Fresh, Storage, read};
 use crate::log::LogError;
 use crate::policy;
 use crate::recipe::Context;
-use crate::state::{Decision, Line, Outcome, State};
+use crate::state::{About, Decision, Line, Outcome, State};
 use crate::time::Time;
 use std::io::Write;
 use std::path::Path;
@@ -95,10 +95,11 @@ impl<W: Write> Made<'_, W> {
                 *format = FORMAT;
                 *upgraded = Some(origin.clone());
             }
-            Event::Decided { chosen, context, forecasts, .. } => {
+            Event::Decided { set, chosen, context, forecasts, .. } => {
                 let state = self.state.as_ref().ok_or(LogError::Empty)?;
                 if state.forecasts() {
-                    *forecasts = Some(state.forecast(*chosen, context)?);
+                    *forecasts =
+                        Some(state.forecast(*chosen, About { set: *set, context, rows: None })?);
                 }
             }
             _ => {}

@@ -164,11 +164,9 @@ fn begin(
     let policy = policy::read(args.policy.as_deref(), &usual, &args.set, None, &recipe)?;
     let mut opening = Opening {
         policy,
-        reward_range: range,
         horizon: args.horizon,
-        seed: args.seed.unwrap_or(at.unsigned_abs()),
         outcomes,
-        recipe,
+        ..Opening::new(recipe, range, args.seed.unwrap_or(at.unsigned_abs()))
     };
     if noise != Noise::Unknown {
         opening = opening.scattering(noise)?;

@@ -36,11 +36,13 @@ fn table(past: &[PastDecision]) -> String {
                 one.context.iter().map(|(key, value)| format!("{key}={value}")).collect();
             row.push(pairs.join(", "));
         }
-        row.push(match one.outcome {
+        let outcome = match one.outcome {
             OutcomeStatus::Dropped => "dropped".into(),
             OutcomeStatus::Pending => "pending".into(),
+            OutcomeStatus::Reported => format!("{}, held until its deadline", one.told_reward()),
             OutcomeStatus::Rewarded => one.told_reward(),
-        });
+        };
+        row.push(if one.late { outcome + "; another came too late" } else { outcome });
         row
     };
     let rows: Vec<Vec<String>> = past.iter().map(row).collect();

@@ -49,11 +49,17 @@ fn text(status: &Status) -> String {
         None => format!("{some} no outcome yet"),
     };
     let mut text = format!(
-        "{}: {} settled, {} pending, {} dropped\n{} of {} could still be best; {within}\n",
+        "{}: {} settled, {} pending{}, {} dropped\n{}{} of {} could still be best; {within}\n",
         output::plural(status.decisions, "decision", "decisions"),
         status.settled,
         status.pending.len(),
+        held(status),
         status.dropped,
+        if status.paused {
+            "paused: the log takes no decisions (`plausibly resume`)\n"
+        } else {
+            ""
+        },
         now.findings.plausible,
         now.grounds.offered(),
     );
@@ -71,6 +77,17 @@ fn text(status: &Status) -> String {
     text += "\n";
     text += &narrowed(status);
     text + &checked(status) + &pending(status) + &waiting(status)
+}
+
+/// How many outcomes are held until their deadlines, and when the next one counts.
+fn held(status: &Status) -> String {
+    let next = status.next_deadline.as_deref().map_or_else(String::new, |deadline| {
+        format!("; the next deadline is {}", deadline.split('.').next().unwrap_or(deadline))
+    });
+    match (status.reported, next.is_empty()) {
+        (0, true) => String::new(),
+        (reported, _) => format!(" ({reported} reported{next})"),
+    }
 }
 
 fn row(status: &Status, action: &Finding) -> Vec<String> {

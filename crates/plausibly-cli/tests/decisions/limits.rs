@@ -65,6 +65,8 @@ fn log_with(desk: &Desk, label: &str) {
             outcomes: Outcomes::Number,
             assumed: Vec::new(),
             upgraded: None,
+            growth: None,
+            window: None,
             recipe: recipe.clone(),
         },
         Event::ActionAdded { action: 0, label: label.into(), cells: cells(0) },
@@ -77,6 +79,9 @@ fn log_with(desk: &Desk, label: &str) {
             chosen: 0,
             label: label.into(),
             key: None,
+            request: None,
+            by: None,
+            rows: None,
             forecasts: None,
         },
     ];

@@ -27,6 +27,8 @@ fn old_log(desk: &Desk, decisions: usize) {
         outcomes: Outcomes::Number,
         assumed: Vec::new(),
         upgraded: None,
+        growth: None,
+        window: None,
         recipe,
     };
     let state = State::open(&opened).unwrap();

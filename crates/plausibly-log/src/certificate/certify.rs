@@ -69,7 +69,7 @@ pub fn certify(
     most: usize,
 ) -> Result<Certificate, LogError> {
     let mut desk = Desk::default();
-    let numbers = desk.derive(state, (occasion.set, occasion.context), None)?;
+    let numbers = desk.derive(state, occasion.about(), None)?;
     certified(state, occasion, numbers, numbers.choose()?, most)
 }
 
@@ -122,9 +122,8 @@ fn listing(
         plausible: still_plausible,
         chosen: (!follows).then(|| numbers.basis.ids[choice.place]),
     };
-    let Occasion { set, context, .. } = *occasion;
     let lent = Lent { basis: &numbers.basis, settled: numbers.basis.terms.dim > 0, set: false };
-    let offer = Offer { set, context, listed: Some((listed, unlisted)) };
+    let offer = Offer { about: occasion.about(), listed: Some((listed, unlisted)) };
     let basis = state.basis(&numbers.basis.terms, offer, Some(lent))?;
     let short = Numbers::of(basis, Some(numbers))?;
     let own_choice = short.choose()?;

@@ -1,12 +1,10 @@
 //! Takes many decisions and outcomes with one write and one sync.
 
 use super::decide::{Asked, Taken};
+use super::said::{Said, said};
 use super::{Log, LogError, Recorded};
-use crate::event::Event;
-use crate::form::NewOutcome;
 use crate::journal::Storage;
 use crate::reward::Reward;
-use crate::state::Outcome;
 use crate::time::Time;
 
 /// Something to record.
@@ -20,6 +18,8 @@ pub enum Request<'a> {
         decision: u64,
         /// Its reward.
         reward: Reward,
+        /// Who says so.
+        by: Option<&'a str>,
     },
     /// Replace the reward of a decision.
     Correct {
@@ -27,22 +27,56 @@ pub enum Request<'a> {
         decision: u64,
         /// Its true reward.
         reward: Reward,
+        /// Who says so.
+        by: Option<&'a str>,
     },
     /// Take the reward of a decision back.
     Retract {
         /// The decision.
         decision: u64,
+        /// Who says so.
+        by: Option<&'a str>,
     },
     /// The reward of a decision will never come.
     Drop {
         /// The decision.
         decision: u64,
+        /// Who says so.
+        by: Option<&'a str>,
     },
     /// Undo a drop.
     Undrop {
         /// The decision.
         decision: u64,
+        /// Who says so.
+        by: Option<&'a str>,
     },
+}
+
+impl Request<'_> {
+    /// Who asks, or says so.
+    pub fn by(&self) -> Option<&str> {
+        match *self {
+            Self::Decide(Asked { by, .. })
+            | Self::Reward { by, .. }
+            | Self::Correct { by, .. }
+            | Self::Retract { by, .. }
+            | Self::Drop { by, .. }
+            | Self::Undrop { by, .. } => by,
+        }
+    }
+
+    /// The decision whose outcome it is about.
+    fn outcome_of(&self) -> Option<u64> {
+        match *self {
+            Self::Decide(_) => None,
+            Self::Reward { decision, .. }
+            | Self::Correct { decision, .. }
+            | Self::Retract { decision, .. }
+            | Self::Drop { decision, .. }
+            | Self::Undrop { decision, .. } => Some(decision),
+        }
+    }
 }
 
 /// What became of a [`Request`].
@@ -86,57 +120,28 @@ impl<S: Storage> Log<S> {
         if let Request::Decide(asked) = request {
             return Ok(Answer::Taken(self.prepare_decision(at, asked)?));
         }
-        match self.event(request)? {
-            Some(event) => self.prepare(at, &event).map(|_| Answer::Recorded(Recorded::Now)),
-            None => Ok(Answer::Recorded(Recorded::Before)),
+        let said = self.said(at, request)?;
+        if let Some(event) = &said.event {
+            self.prepare(at, event)?;
         }
+        Ok(Answer::Recorded(said.recorded))
     }
 
     /// Carries out one request about an outcome, and writes its line.
     pub(super) fn answer(&mut self, at: Time, request: &Request<'_>) -> Result<Recorded, LogError> {
-        match self.event(request)? {
-            Some(event) => self.record(at, &event),
-            None => Ok(Recorded::Before),
+        let said = self.said(at, request)?;
+        if let Some(event) = &said.event {
+            self.record(at, event)?;
         }
+        Ok(said.recorded)
     }
 
-    /// The event that a request about an outcome needs; `None` if the log says the same already.
-    fn event(&mut self, request: &Request<'_>) -> Result<Option<Event>, LogError> {
-        Ok(match *request {
-            Request::Decide(_) => None,
-            Request::Reward { decision, reward } => {
-                let (new, recorded) = (NewOutcome::Reward(reward), self.outcome(decision)?);
-                outcome_event(decision, new, recorded, false)
-            }
-            Request::Drop { decision } => {
-                outcome_event(decision, NewOutcome::Drop, self.outcome(decision)?, false)
-            }
-            Request::Correct { decision, reward } => {
-                let same = self.outcome(decision)?.is_reward(reward);
-                (!same).then(|| reward.corrected(decision))
-            }
-            Request::Retract { decision } => Some(Event::Retracted { decision }),
-            Request::Undrop { decision } => {
-                let is_pending = self.outcome(decision)? == Outcome::Pending;
-                (!is_pending).then_some(Event::Undropped { decision })
-            }
-        })
-    }
-}
-
-/// The event of an outcome; `None` if it is already recorded.
-pub(super) fn outcome_event(
-    decision: u64,
-    new: NewOutcome,
-    recorded: Outcome,
-    correct: bool,
-) -> Option<Event> {
-    let NewOutcome::Reward(reward) = new else {
-        return (!recorded.is_dropped()).then_some(Event::Dropped { decision });
-    };
-    match recorded {
-        _ if recorded.is_reward(reward) => None,
-        Outcome::Settled { .. } if correct => Some(reward.corrected(decision)),
-        _ => Some(reward.came(decision)),
+    /// What a request about an outcome, at this time of the clock, says.
+    fn said(&mut self, at: Time, request: &Request<'_>) -> Result<Said, LogError> {
+        let at_us = at.micros().max(self.journal.prepared().at_us);
+        if let Some(decision) = request.outcome_of() {
+            self.outcome(decision)?;
+        }
+        Ok(said(self.begun()?, at_us, request)?)
     }
 }

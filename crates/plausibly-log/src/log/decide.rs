@@ -4,10 +4,11 @@
 use super::offer::{Among, Needed, Offered};
 use super::{Log, LogError, Recorded};
 use crate::certificate::{Certificate, Choice, GroundsError, Numbers, Position, Reason, certified};
-use crate::event::{Event, RecordedForecasts};
+use crate::event::{Event, RequestRows};
+use crate::fold::parse;
 use crate::journal::{Checkpoint, Storage};
 use crate::recipe::Context;
-use crate::state::Occasion;
+use crate::state::{About, Occasion, StepError, check_request};
 use crate::table::Table;
 use crate::time::Time;
 
@@ -20,8 +21,20 @@ pub struct Asked<'a> {
     pub context: &'a Context,
     /// The caller's name for this request: see [`Log::decide_once`].
     pub key: Option<&'a str>,
+    /// The SHA-256 of what is asked, 64 hexadecimal digits: a repeated key with another one is
+    /// refused.
+    pub request: Option<&'a str>,
+    /// Who asks.
+    pub by: Option<&'a str>,
     /// The number of actions that a certificate lists at most; without it none is made.
     pub certificate: Option<usize>,
+}
+
+impl<'a> Asked<'a> {
+    /// A request without a key, a name and a certificate.
+    pub fn among(among: Among<'a>, context: &'a Context) -> Self {
+        Self { among, context, key: None, request: None, by: None, certificate: None }
+    }
 }
 
 /// A decision that was taken.
@@ -72,8 +85,8 @@ impl<S: Storage> Log<S> {
         context: &Context,
         most: usize,
     ) -> Result<Certificate, LogError> {
-        let (among, certificate) = (Among::Table(table), Some(most));
-        let taken = self.take(at, &Asked { among, context, key: None, certificate })?;
+        let asked = Asked { certificate: Some(most), ..Asked::among(Among::Table(table), context) };
+        let taken = self.take(at, &asked)?;
         Ok(certificate_of(taken).0)
     }
 
@@ -96,8 +109,8 @@ impl<S: Storage> Log<S> {
         context: &Context,
         most: usize,
     ) -> Result<(Certificate, Recorded), LogError> {
-        let (among, certificate) = (Among::Table(table), Some(most));
-        let asked = Asked { among, context, key: Some(key), certificate };
+        let asked = Asked::among(Among::Table(table), context);
+        let asked = Asked { key: Some(key), certificate: Some(most), ..asked };
         Ok(certificate_of(self.take(at, &asked)?))
     }
 
@@ -120,15 +133,21 @@ impl<S: Storage> Log<S> {
         at: Time,
         asked: &Asked<'_>,
     ) -> Result<Taken, LogError> {
-        let state = self.begun()?;
-        if let Some(decision) = asked.key.and_then(|key| state.decision_with_key(key)) {
+        check_request(asked.key, asked.request)?;
+        let before = asked.key.and_then(|key| self.state.as_ref()?.decision_with_key(key));
+        if let (Some(decision), Some(key)) = (before, asked.key) {
+            self.check_same_request(decision, key, asked.request)?;
             return self.taken_before(decision, asked.certificate);
         }
+        let state = self.begun()?;
+        state.check_running()?;
+        state.check_by(asked.by)?;
         let key = asked.key.map(|key| state.new_key(key)).transpose()?;
-        let set = self.prepare_offer(at, asked)?;
+        let request = asked.request.map(Into::into);
+        let (set, rows) = self.prepare_offer(at, asked)?;
         let (last, context) = (self.journal.prepared(), asked.context);
         let state = self.state.as_ref().ok_or(LogError::Empty)?;
-        let numbers = self.desk.derive(state, (set, context), None)?;
+        let numbers = self.desk.derive(state, About { set, context, rows: rows.as_ref() }, None)?;
         let choice = numbers.choose()?;
         let action = numbers.basis.ids[choice.place];
         let label = state.action(action)?.label.clone();
@@ -142,29 +161,45 @@ impl<S: Storage> Log<S> {
                     hash: last.hash.to_string(),
                 };
                 let at = Time::from_micros(at.micros().max(last.at_us));
-                let occasion = Occasion { position, at, set, context };
+                let occasion = Occasion { position, at, set, context, rows: rows.as_ref() };
                 Some(Box::new(certified(state, &occasion, numbers, choice, most)?))
             }
             None => None,
         };
         let decision = numbers.basis.decision;
-        let decided = decided(decision, (set, context), (action, &label), key, forecasts);
+        let decided = Event::Decided {
+            decision,
+            set,
+            context: context.clone(),
+            chosen: action,
+            label: label.clone(),
+            key,
+            request,
+            by: asked.by.map(Into::into),
+            rows,
+            forecasts,
+        };
         let line = self.prepare(at, &decided)?;
         let (recorded, derived) = (Recorded::Now, Some(derived));
         Ok(Taken { decision, action, label, recorded, line, derived, certificate })
     }
 
-    /// Prepares what must be recorded before a decision, and returns the number of its set.
-    fn prepare_offer(&mut self, at: Time, asked: &Asked<'_>) -> Result<u64, LogError> {
+    /// Prepares what must be recorded before a decision, and returns the number of its set and the
+    /// rows that are for this decision alone.
+    fn prepare_offer(
+        &mut self,
+        at: Time,
+        asked: &Asked<'_>,
+    ) -> Result<(u64, Option<RequestRows>), LogError> {
         let Asked { among, context, .. } = *asked;
         let state = self.begun()?;
         if let (Among::Table(table), Some(offered)) = (among, &self.offered)
             && let Some(set) = offered.again(state, table, context)
         {
             state.may_decide(state.set(set)?, context)?;
-            return Ok(set);
+            return Ok((set, None));
         }
-        let Needed { events, actions, set } = Needed::of(state, among, context)?;
+        let Needed { events, actions, set, rows } = Needed::of(state, among, context)?;
         // Checked before anything is prepared, so that a refused decision leaves no trace in the
         // log.
         state.may_decide(&actions, context)?;
@@ -174,7 +209,25 @@ impl<S: Storage> Log<S> {
         if let Among::Table(table) = among {
             self.offered = Some(Offered::new(self.begun()?, table, set));
         }
-        Ok(set)
+        Ok((set, rows))
+    }
+
+    /// Refuses a request whose key belongs to a decision about something else.
+    fn check_same_request(
+        &mut self,
+        decision: u64,
+        key: &str,
+        request: Option<&str>,
+    ) -> Result<(), LogError> {
+        let Some(request) = request else { return Ok(()) };
+        self.outcome(decision)?;
+        let at = self.begun()?.line_of(decision)?;
+        match self.journal.line_at(at, |entry| parse(&entry))?? {
+            Event::Decided { request: Some(before), .. } if before != request => {
+                Err(StepError::KeyReused { key: key.into(), decision }.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The answer to a request whose key an earlier decision has.
@@ -217,17 +270,6 @@ impl Derived {
             known_within: findings.known_within,
         }
     }
-}
-
-fn decided(
-    decision: u64,
-    (set, context): (u64, &Context),
-    (chosen, label): (u64, &str),
-    key: Option<String>,
-    forecasts: Option<RecordedForecasts>,
-) -> Event {
-    let (context, label) = (context.clone(), label.to_owned());
-    Event::Decided { decision, set, context, chosen, label, key, forecasts }
 }
 
 /// The certificate of a decision that was taken with one.

@@ -7,6 +7,8 @@ mod decide;
 mod error;
 mod offer;
 mod outcomes;
+mod said;
+mod window;
 
 pub use batch::{Answer, Request};
 pub use decide::{Asked, Derived, Taken};
@@ -34,6 +36,9 @@ pub enum Recorded {
     Now,
     /// The log already holds it; nothing was written.
     Before,
+    /// The outcome came after the deadline of its decision. The log holds it, and it counts for
+    /// nothing.
+    Late,
 }
 
 /// A log that is written to. Everything that a method returned without an error is on the disk.
@@ -133,6 +138,9 @@ impl<S: Storage> Log<S> {
 
     /// Records the reward of a decision. Recording the same reward twice writes it once.
     ///
+    /// In a log with a window the reward is held until the deadline of its decision, and counts
+    /// once [`Log::settle_due`] has settled it. One that comes later is [`Recorded::Late`].
+    ///
     /// # Errors
     /// If there is no such decision, it has another reward or was dropped, or the reward is out of
     /// range.
@@ -142,7 +150,7 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: impl Into<Reward>,
     ) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Reward { decision, reward: reward.into() })
+        self.answer(at.into(), &Request::Reward { decision, reward: reward.into(), by: None })
     }
 
     /// Replaces the reward of a decision. Nothing is written if the reward stays the same.
@@ -155,7 +163,7 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: impl Into<Reward>,
     ) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Correct { decision, reward: reward.into() })
+        self.answer(at.into(), &Request::Correct { decision, reward: reward.into(), by: None })
     }
 
     /// Takes back the reward of a decision, which is then pending again.
@@ -163,7 +171,7 @@ impl<S: Storage> Log<S> {
     /// # Errors
     /// If there is no such decision, or it has no reward.
     pub fn retract(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Retract { decision })
+        self.answer(at.into(), &Request::Retract { decision, by: None })
     }
 
     /// Records that the reward of a decision will never come. Dropping twice writes it once.
@@ -175,7 +183,7 @@ impl<S: Storage> Log<S> {
         at: impl Into<Time>,
         decision: u64,
     ) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Drop { decision })
+        self.answer(at.into(), &Request::Drop { decision, by: None })
     }
 
     /// Undoes a drop: the decision is pending again. Nothing is written if it is pending already.
@@ -184,7 +192,7 @@ impl<S: Storage> Log<S> {
     /// If there is no such decision, it has a reward, the log has format 1, or phased elimination
     /// has replaced it.
     pub fn undrop(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Undrop { decision })
+        self.answer(at.into(), &Request::Undrop { decision, by: None })
     }
 
     /// Changes the policy that takes the decisions from now on.
@@ -205,6 +213,28 @@ impl<S: Storage> Log<S> {
             .map_err(StepError::from)?;
         let changed = state.policy_changed(policy, horizon)?;
         self.record(at.into(), &changed)
+    }
+
+    /// Takes no decisions from now on. Outcomes are still taken. Pausing twice writes it once.
+    ///
+    /// # Errors
+    /// If the log has format 1 or has not begun, or this cannot be written.
+    pub fn pause(&mut self, at: impl Into<Time>, by: Option<&str>) -> Result<Recorded, LogError> {
+        if self.begun()?.is_paused() {
+            return Ok(Recorded::Before);
+        }
+        self.record(at.into(), &Event::Paused { by: by.map(Into::into) })
+    }
+
+    /// Takes decisions again. Nothing is written if the log is not paused.
+    ///
+    /// # Errors
+    /// As [`Log::pause`].
+    pub fn resume(&mut self, at: impl Into<Time>, by: Option<&str>) -> Result<Recorded, LogError> {
+        if !self.begun()?.is_paused() {
+            return Ok(Recorded::Before);
+        }
+        self.record(at.into(), &Event::Resumed { by: by.map(Into::into) })
     }
 
     /// Changes what an outcome is from now on.

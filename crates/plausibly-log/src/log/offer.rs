@@ -1,10 +1,10 @@
 //! What a decision chooses from, and the events that a log needs before such a decision.
 
 use super::LogError;
-use crate::event::{Cells, Event};
+use crate::event::{Cells, Event, RequestRows};
 use crate::recipe::{Context, Recipe};
 use crate::state::{State, StepError};
-use crate::table::{Table, brief};
+use crate::table::{Row, Table, brief};
 use std::borrow::Cow;
 
 /// The actions to choose from.
@@ -12,6 +12,9 @@ use std::borrow::Cow;
 pub enum Among<'a> {
     /// The rows of a table. New and changed rows become new actions.
     Table(&'a Table),
+    /// The rows of a table, for this decision alone. Actions are recognised by their names, and new
+    /// names become new actions; their rows stand in the line of the decision and nowhere else.
+    Rows(&'a Table),
     /// The actions with these names, which the log has already.
     Named(&'a [&'a str]),
     /// Every action that is not retired.
@@ -50,18 +53,33 @@ pub(super) struct Needed {
     pub(super) actions: Vec<u64>,
     /// The number of their set.
     pub(super) set: u64,
+    /// The rows of the actions, if they are for this decision alone.
+    pub(super) rows: Option<RequestRows>,
 }
 
 impl Needed {
     pub(super) fn of(state: &State, among: Among<'_>, context: &Context) -> Result<Self, LogError> {
         let mut events = Vec::new();
         let mut recipe = Cow::Borrowed(state.recipe());
-        let table = if let Among::Table(table) = among { Some(table) } else { None };
-        if let Some(extension) = recipe.extension(table, context)? {
-            recipe = Cow::Owned(recipe.extended(&extension)?);
+        let table = match among {
+            Among::Table(table) | Among::Rows(table) => Some(table),
+            Among::Named(_) | Among::All => None,
+        };
+        if let Some(extension) = state.extension(table, context)? {
+            recipe = Cow::Owned(state.extended(&extension)?);
             events.push(Event::RecipeExtended { extension });
         }
+        let mut own = None;
         let mut actions = match among {
+            Among::Rows(table) => {
+                recipe.check_rows(table, context)?;
+                let named = named_rows(state, table, &mut events);
+                own = rows_of(&recipe, &named);
+                if own.is_some() {
+                    state.may_have_rows(state.policy().0)?;
+                }
+                named.into_iter().map(|(action, _)| action).collect()
+            }
             Among::Table(table) => {
                 // Checked before anything is written: a row that cannot be encoded could never be
                 // chosen.
@@ -74,6 +92,9 @@ impl Needed {
             }
             Among::All => state.live_actions().collect(),
         };
+        if table.is_none() {
+            actions.iter().try_for_each(|action| state.check_has_row(*action))?;
+        }
         if actions.is_empty() {
             return Err(StepError::NoActions.into());
         }
@@ -87,7 +108,7 @@ impl Needed {
         if set == next {
             events.push(Event::SetOffered { set, actions: actions.clone() });
         }
-        Ok(Self { events, actions, set })
+        Ok(Self { events, actions, set, rows: own })
     }
 }
 
@@ -114,6 +135,38 @@ fn rows(
         next += 1;
     }
     Ok(offered)
+}
+
+/// The actions with the labels of a table and their rows, in the order of their numbers. Adds the
+/// events that new ones need: they have no row of their own.
+fn named_rows<'t>(state: &State, table: &'t Table, events: &mut Vec<Event>) -> Vec<(u64, Row<'t>)> {
+    let mut next = state.actions().len() as u64;
+    let mut named = Vec::with_capacity(table.len());
+    for row in table.rows() {
+        let action = state.live(row.label()).unwrap_or_else(|| {
+            let cells = Cells::new();
+            events.push(Event::ActionAdded { action: next, label: row.label().into(), cells });
+            next += 1;
+            next - 1
+        });
+        named.push((action, row));
+    }
+    named.sort_unstable_by_key(|(action, _)| *action);
+    named
+}
+
+/// The cells of these rows that features come from; `None` if features come from none.
+fn rows_of(recipe: &Recipe, named: &[(u64, Row<'_>)]) -> Option<RequestRows> {
+    let columns = recipe.used_columns();
+    if columns.is_empty() {
+        return None;
+    }
+    let cells = named.iter().map(|(_, row)| {
+        let cell = |name: &String| row.cell(name).flatten().map(Into::into);
+        columns.iter().map(cell).collect()
+    });
+    let cells = cells.collect();
+    Some(RequestRows { columns, cells })
 }
 
 /// The action with a name.

@@ -1,6 +1,6 @@
 //! Records many outcomes: all of them, or none.
 
-use super::batch::outcome_event;
+use super::said::outcome;
 use super::{Log, LogError, Recorded, next_line, recall};
 use crate::form::NewOutcome;
 use crate::journal::Storage;
@@ -29,20 +29,18 @@ impl<S: Storage> Log<S> {
         let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(outcomes.len()));
         for (index, &(decision, new)) in outcomes.iter().enumerate() {
             let refused = |source| LogError::Entry { index, source };
+            let index_of = self.index.as_ref();
             let needs = ahead.needs_decision(decision, false);
-            recall(&self.journal, self.index.as_ref(), &mut ahead, needs)?;
-            let outcome = ahead.decision(decision).map_err(refused)?.outcome;
-            let Some(event) = outcome_event(decision, new, outcome, correct) else {
-                recorded.push(Recorded::Before);
-                continue;
-            };
-            let needs = ahead.needs(&event);
-            recall(&self.journal, self.index.as_ref(), &mut ahead, needs)?;
+            recall(&self.journal, index_of, &mut ahead, needs)?;
             let next = next_line(&self.journal, at);
+            let said = outcome(&ahead, next.at_us, (decision, new), correct).map_err(refused)?;
+            recorded.push(said.recorded);
+            let Some(event) = said.event else { continue };
+            let needs = ahead.needs(&event);
+            recall(&self.journal, index_of, &mut ahead, needs)?;
             let line = Line { seq: next.seq + events.len() as u64, ..next };
             ahead.step(line, &event).map_err(refused)?;
             events.push(event);
-            recorded.push(Recorded::Now);
         }
         self.state = Some(ahead);
         for event in &events {

@@ -70,17 +70,19 @@ impl Places {
         Self { first_decision, first_set, structure_before, ..Self::default() }
     }
 
-    /// Notes where a line stands.
-    pub(super) fn note(&mut self, entry: &Entry<'_>, event: &Event) {
+    /// Notes where the line of an event stands, in this state.
+    pub(super) fn note(&mut self, state: &State, entry: &Entry<'_>, event: &Event) {
         let at = (entry.seq, entry.begin);
         match event {
             Event::Decided { .. } => self.decided.push(at),
             Event::SetOffered { .. } => self.sets.push(at),
-            Event::Rewarded { decision, .. }
-            | Event::Corrected { decision, .. }
-            | Event::Retracted { decision }
-            | Event::Dropped { decision }
-            | Event::Undropped { decision } => self.outcomes.push((*decision, at.0, at.1)),
+            Event::Reported { .. } | Event::Late { .. } => {}
+            // An outcome that is held, and does not count yet.
+            Event::Corrected { decision, .. } | Event::Retracted { decision, .. }
+                if state.is_pending(*decision) => {}
+            _ if let Some(decision) = event.outcome_of() => {
+                self.outcomes.push((decision, at.0, at.1));
+            }
             _ if State::is_structure(event) => self.structure.push(at),
             _ => {}
         }

@@ -75,16 +75,16 @@ impl Index {
         at(sets, set - first_set)
     }
 
-    /// The last line about the outcome of a decision.
-    pub(crate) fn outcome(&self, decision: u64) -> Result<LineAt, LogError> {
+    /// The last line that changed the outcome of a decision, if there is one.
+    pub(crate) fn outcome(&self, decision: u64) -> Result<Option<LineAt>, LogError> {
         for place in (0..self.len()).rev() {
             let outcomes = &self.block(place)?.places.outcomes;
             let found = outcomes.iter().rev().find(|(number, ..)| *number == decision);
             if let Some((_, seq, begin)) = found {
-                return Ok(line_at((*seq, *begin)));
+                return Ok(Some(line_at((*seq, *begin))));
             }
         }
-        Err(LogError::Milestones)
+        Ok(None)
     }
 
     /// The state after the last block, without its decisions and sets. With `waiting` new lines can

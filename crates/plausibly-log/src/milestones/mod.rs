@@ -223,7 +223,7 @@ impl Keeper {
         if before.seq.is_multiple_of(LINES) && step.state.kept().is_none() {
             return Err(Halt::Done(before));
         }
-        self.places.note(&step.entry, step.event);
+        self.places.note(step.state, &step.entry, step.event);
         Ok(())
     }
 

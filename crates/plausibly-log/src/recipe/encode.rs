@@ -46,6 +46,37 @@ impl Recipe {
         self.action_values(label, 0, cell)
     }
 
+    /// The parts of an action, from the cells of a row with these columns.
+    ///
+    /// # Errors
+    /// As [`Recipe::features`].
+    pub(crate) fn parts_of_cells<'a>(
+        &self,
+        label: &str,
+        columns: &[String],
+        cell: impl Fn(&str) -> Option<&'a str>,
+    ) -> Result<Vec<f64>, RecipeError> {
+        if let Some(lost) = used(&self.columns).find(|column| !columns.contains(&column.name)) {
+            return Err(RecipeError::MissingColumn { column: lost.name.clone(), similar: None });
+        }
+        self.action_values(label, 0, cell)
+    }
+
+    /// The number of parts of an action.
+    pub(crate) fn action_parts(&self) -> usize {
+        self.action_parts.len()
+    }
+
+    /// Whether features come from any column.
+    pub(crate) fn uses_columns(&self) -> bool {
+        used(&self.columns).next().is_some()
+    }
+
+    /// The names of the columns that features come from.
+    pub(crate) fn used_columns(&self) -> Vec<String> {
+        used(&self.columns).map(|column| column.name.clone()).collect()
+    }
+
     /// The cells of a row that features come from, by column.
     ///
     /// # Errors

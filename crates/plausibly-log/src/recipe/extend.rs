@@ -51,7 +51,16 @@ impl Recipe {
         table: impl Into<Option<&'t Table>>,
         context: &Context,
     ) -> Result<Option<Extension>, RecipeError> {
-        let table = table.into();
+        self.extension_within(table.into(), context, MAX_FEATURES)
+    }
+
+    /// Like [`Recipe::extension`], up to this number of features.
+    pub(crate) fn extension_within(
+        &self,
+        table: Option<&Table>,
+        context: &Context,
+        most: usize,
+    ) -> Result<Option<Extension>, RecipeError> {
         if let Some(table) = table {
             self.check_table(table)?;
             self.check_lengths(table)?;
@@ -73,7 +82,7 @@ impl Recipe {
         if extension.parts().next().is_none() {
             return Ok(None);
         }
-        self.extended(&extension)?;
+        self.extended_within(&extension, most)?;
         Ok(Some(extension))
     }
 
@@ -83,6 +92,15 @@ impl Recipe {
     /// If the extension is for another recipe, or there would be more than [`MAX_FEATURES`]
     /// features.
     pub fn extended(&self, extension: &Extension) -> Result<Self, RecipeError> {
+        self.extended_within(extension, MAX_FEATURES)
+    }
+
+    /// Like [`Recipe::extended`], up to this number of features.
+    pub(crate) fn extended_within(
+        &self,
+        extension: &Extension,
+        most: usize,
+    ) -> Result<Self, RecipeError> {
         if extension.after != self.dim() {
             return Err(RecipeError::OutOfOrder { expected: extension.after, found: self.dim() });
         }
@@ -92,10 +110,10 @@ impl Recipe {
         recipe.context.extend_from_slice(&extension.context);
         recipe.action_parts.extend_from_slice(&extension.action_parts);
         recipe.context_parts.extend_from_slice(&extension.context_parts);
-        recipe.check_size().map_err(|_beyond| {
+        if recipe.size() > most.min(MAX_FEATURES) {
             let new = extension.parts().map(Part::name).collect();
-            RecipeError::NoRoom { features: self.dim(), most: MAX_FEATURES, new }
-        })?;
+            return Err(RecipeError::NoRoom { features: self.dim(), most, new });
+        }
         recipe.grow()?;
         recipe.check()?;
         Ok(recipe)

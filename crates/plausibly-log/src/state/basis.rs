@@ -1,18 +1,28 @@
 //! Gives the basis of a decision: the numbers that it is derived from.
 
+use super::request_rows::check_rows;
 use super::{State, StepError, index};
 use crate::certificate::{Basis, Earned, ForecastGrounds, PairsSharing, Sums, Terms, Unlisted};
+use crate::event::RequestRows;
 use crate::policy::{PolicyTable, arms_sharing};
 use crate::recipe::Context;
 use crate::statistics::Statistics;
 use std::sync::Arc;
 
-/// What a decision is about: the number of a set, a context, and the places of the actions to list
-/// if others are only counted.
+/// What a decision is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Offer<'a> {
+pub(crate) struct About<'a> {
+    /// The number of its set.
     pub(crate) set: u64,
     pub(crate) context: &'a Context,
+    /// The rows of the actions, if they are for this decision alone.
+    pub(crate) rows: Option<&'a RequestRows>,
+}
+
+/// What a decision is about, and the places of the actions to list if others are only counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer<'a> {
+    pub(crate) about: About<'a>,
     pub(crate) listed: Option<(&'a [usize], Unlisted)>,
 }
 
@@ -71,9 +81,16 @@ impl State {
         offer: Offer<'_>,
         lent: Option<Lent<'_>>,
     ) -> Result<Basis, StepError> {
-        let (set, format, ridge) = (self.set(offer.set)?, terms.format, terms.spec.ridge());
+        let About { set: number, context, rows } = offer.about;
+        let (set, format, ridge) = (self.set(number)?, terms.format, terms.spec.ridge());
+        if let Some(rows) = rows {
+            self.may_have_rows(&terms.spec)?;
+            check_rows(rows, set.len())?;
+        }
+        // What an action has paid with rows that change is no single number.
+        let judges = rows.is_none() && self.judges_actions(format);
         let unlisted = offer.listed.map(|(_, unlisted)| unlisted);
-        let phase = self.phases_for(&terms.spec.kind, set, offer.context)?;
+        let phase = self.phases_for(&terms.spec.kind, set, context)?;
         let (ids, features) = match (lent.filter(|lent| lent.set), offer.listed) {
             (Some(Lent { basis, .. }), _) => (Arc::clone(&basis.ids), Arc::clone(&basis.set)),
             (None, listed) => {
@@ -81,7 +98,10 @@ impl State {
                     Some((places, _)) => places.iter().map(|place| set[*place]).collect(),
                     None => set.into(),
                 };
-                let features = Arc::new(self.set_of(&ids, offer.context)?);
+                let features = Arc::new(match rows {
+                    None => self.set_of(&ids, context)?,
+                    Some(rows) => self.set_of_rows(set, rows, context, offer.listed)?,
+                });
                 (ids, features)
             }
         };
@@ -98,13 +118,13 @@ impl State {
             decision: self.next_decision(),
             set: features,
             unlisted,
-            arms_sharing: self.arms_sharing(format),
-            pairs_sharing: self.pairs_sharing(offer.set, format),
+            arms_sharing: judges.then(|| self.arms_sharing()),
+            pairs_sharing: (judges && format >= 2).then(|| self.pairs_sharing(number)),
             design: design.map(|sums: Sums| sums.of_format(format)),
             committed: self.committed.as_ref().map(|committed| sums(&committed.statistics)),
             forecasts: self.forecast_sums(format),
-            earned: self.earned(&ids, format),
-            bell: self.bell_for(&terms.spec, set, offer.context)?,
+            earned: if rows.is_none() { self.earned(&ids, format) } else { Vec::new() },
+            bell: self.bell_for(&terms.spec, set, context)?,
             glm: self.glm_for(&terms.spec)?,
             phase: phase.map(|phases| phases.grounds()),
             statistics,
@@ -145,19 +165,18 @@ impl State {
         self.recipe.dim() == 0 || format >= 2 && self.statistics.keeps_earned()
     }
 
-    /// The number of actions that share δ; `None` where features alone are judged.
-    fn arms_sharing(&self, format: u32) -> Option<u64> {
+    /// The number of actions that share δ.
+    fn arms_sharing(&self) -> u64 {
         let first = self.sets.first().map_or(1, |first| first.len());
-        self.judges_actions(format).then(|| arms_sharing(first, self.actions.len()))
+        arms_sharing(first, self.actions.len())
     }
 
-    /// How verdicts between pairs share δ, about a set with this number; `None` where features
-    /// alone are judged, and in the first format.
-    fn pairs_sharing(&self, set: u64, format: u32) -> Option<PairsSharing> {
-        (self.judges_actions(format) && format >= 2).then(|| PairsSharing {
+    /// How verdicts between pairs share δ, about a set with this number.
+    fn pairs_sharing(&self, set: u64) -> PairsSharing {
+        PairsSharing {
             first: self.sets.first().map_or(1, |first| first.len()) as u64,
             ever: self.actions.len() as u64,
             changed: self.has_changed || set != 0,
-        })
+        }
     }
 }

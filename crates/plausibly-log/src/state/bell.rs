@@ -53,6 +53,10 @@ impl State {
             let prior = BellPrior::in_context(self.recipe.dim(), norm_bound, bound);
             return Ok(prior.expect("with a context, the bound follows from the columns"));
         }
+        if self.has_own_rows {
+            let why = "a bell curve is judged by the rows of the first decision";
+            return Err(StepError::RequestRows { why });
+        }
         let first = self.sets.first().map_or(set, AsRef::as_ref);
         let prior = BellPrior::of(self.set_of(first, context)?.view());
         let taken = (0..).zip(&self.actions).filter(|(_, action)| action.taken);

@@ -1,9 +1,9 @@
-//! The decisions of a log. The context and the forecasts of a decision are kept, packed, while it
-//! is pending. Then they are forgotten, because the log has them: a later change of the outcome
-//! first reads the line of the decision again.
+//! The decisions of a log. The context of a decision, its forecasts and a row of its own are kept,
+//! packed, while it is pending. Then they are forgotten, because the log has them: a later change
+//! of the outcome first reads the line of the decision again.
 
 use super::{Decision, Outcome, StepError};
-use crate::event::{Event, RecordedForecasts};
+use crate::event::RecordedForecasts;
 use crate::recipe::Context;
 use plausibly::Forecasts;
 use std::collections::BTreeMap;
@@ -28,22 +28,43 @@ pub(super) struct Decisions {
     pending: usize,
 }
 
-/// The context and the forecasts of a decision, packed: three steps of eight bytes and which of
-/// them counts, if there are forecasts, then the pairs of the context as JSON, if it has any.
-/// Nothing at all for a pending decision whose line was not read yet.
+/// What only the line of a decision says: its context, its forecasts, and the parts of the chosen
+/// row if that belongs to this decision alone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Facts {
+    pub(super) context: Context,
+    pub(super) forecasts: Option<Forecasts>,
+    pub(super) own_parts: Option<Vec<f64>>,
+}
+
+/// What is known of a decision, packed. Nothing at all for a pending decision whose line was not
+/// read yet.
+///
+/// ```text
+/// 1      which of three forecasts counts, from 1, or 0 without them; 4 is added with own parts
+/// 24     the forecasts, if there are any
+/// 2      the number of own parts, then 8 for each
+/// rest   the pairs of the context as JSON, if it has any
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Details(Box<[u8]>);
 
+/// Added to the first byte of details with own parts.
+const OWN: u8 = 4;
+
 impl Details {
-    pub(super) fn new(context: &Context, forecasts: Option<Forecasts>) -> Self {
-        let mut bytes = Vec::new();
-        match forecasts {
-            None => bytes.push(0),
-            Some(forecasts) => {
-                let counts = u8::try_from(forecasts.counts()).expect("there are three");
-                bytes.push(1 + counts);
-                bytes.extend(forecasts.steps().iter().flat_map(|step| step.to_le_bytes()));
-            }
+    pub(super) fn new(facts: &Facts) -> Self {
+        let Facts { context, forecasts, own_parts } = facts;
+        let counts = forecasts.map_or(0, |forecasts| 1 + forecasts.counts());
+        let counts = u8::try_from(counts).expect("there are three");
+        let mut bytes = vec![if own_parts.is_some() { counts + OWN } else { counts }];
+        if let Some(forecasts) = forecasts {
+            bytes.extend(forecasts.steps().iter().flat_map(|step| step.to_le_bytes()));
+        }
+        if let Some(parts) = own_parts {
+            let count = u16::try_from(parts.len()).expect("fewer parts than features");
+            bytes.extend(count.to_le_bytes());
+            bytes.extend(parts.iter().flat_map(|part| part.to_le_bytes()));
         }
         if !context.is_empty() {
             serde_json::to_writer(&mut bytes, context).expect("a context is text");
@@ -51,35 +72,28 @@ impl Details {
         Self(bytes.into())
     }
 
-    /// The details that the line of a decision records.
-    pub(super) fn recorded(event: &Event, decision: u64) -> Result<Self, StepError> {
-        let unknown = StepError::Unknown { what: "decision", number: decision };
-        let Event::Decided { decision: number, context, forecasts, .. } = event else {
-            return Err(unknown);
+    pub(super) fn facts(&self) -> Facts {
+        let (&first, mut rest) = self.0.split_first().expect("read before it is used");
+        let mut take = |count: usize| {
+            let (taken, left) = rest.split_at(count);
+            rest = left;
+            taken
         };
-        if *number != decision {
-            return Err(unknown);
-        }
-        Ok(Self::new(context, forecasts.map(read_forecasts).transpose()?))
-    }
-
-    pub(super) fn context(&self) -> Context {
-        let (_, context) = self.split();
-        match context {
+        let forecasts = (first % OWN).checked_sub(1).map(|counts| {
+            let (steps, _) = take(24).as_chunks::<8>();
+            let steps = [0, 1, 2].map(|at| i64::from_le_bytes(steps[at]));
+            Forecasts::from_steps(steps, counts.into()).expect("packed by us")
+        });
+        let own_parts = (first >= OWN).then(|| {
+            let count = u16::from_le_bytes(take(2).try_into().expect("two bytes"));
+            let (parts, _) = take(8 * usize::from(count)).as_chunks::<8>();
+            parts.iter().copied().map(f64::from_le_bytes).collect()
+        });
+        let context = match rest {
             [] => Context::default(),
             json => serde_json::from_slice(json).expect("packed by us"),
-        }
-    }
-
-    pub(super) fn forecasts(&self) -> Option<Forecasts> {
-        let (counts, (steps, _)) = (self.0[0].checked_sub(1)?, self.0[1..].as_chunks::<8>());
-        let steps = [0, 1, 2].map(|at| i64::from_le_bytes(steps[at]));
-        Some(Forecasts::from_steps(steps, counts.into()).expect("packed by us"))
-    }
-
-    /// The forecasts, and the context.
-    fn split(&self) -> (&[u8], &[u8]) {
-        self.0.split_at(if self.0[0] == 0 { 1 } else { 25 })
+        };
+        Facts { context, forecasts, own_parts }
     }
 }
 
@@ -127,7 +141,7 @@ impl Decisions {
 
     /// Takes a decision back from the log.
     pub(super) fn add_early(&mut self, number: u64, decision: Decision) {
-        // Known pending decisions are counted already.
+        // Facts pending decisions are counted already.
         self.pending += usize::from(!self.knows_pending && decision.outcome == Outcome::Pending);
         self.early.insert(number, decision);
     }
@@ -162,7 +176,7 @@ impl Decisions {
         if outcome == Outcome::Pending {
             self.pending += 1;
             // A decision for an arm needs no details, so none were recalled.
-            let none = || Details::new(&Context::default(), None);
+            let none = || Details::new(&Facts::default());
             self.details.entry(number).or_insert_with(none);
         }
     }

@@ -1,10 +1,12 @@
 //! Why an event cannot follow.
 
-use crate::event::{FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes};
+use super::window::LONGEST_WINDOW;
+use crate::event::{FIRST_FORMAT, FORMAT, LONGEST_KEY, LONGEST_NAME, Outcomes};
 use crate::policy::PolicyRefusal;
 use crate::recipe::RecipeError;
 use crate::statistics::StatisticsError;
 use crate::table::first_few;
+use crate::time::Time;
 use plausibly::{ForecastError, TallyError};
 use thiserror::Error;
 
@@ -62,6 +64,123 @@ pub enum StepError {
         /// The key.
         key: String,
         /// That decision.
+        decision: u64,
+    },
+    /// A key that was used before to ask for something else.
+    #[error(
+        "the key \"{key}\" belongs to decision {decision}, which was asked for with another \
+         request; use a new key for a new request"
+    )]
+    KeyReused {
+        /// The key.
+        key: String,
+        /// The decision it belongs to.
+        decision: u64,
+    },
+    /// A hash of a request that is not one.
+    #[error(
+        "`request` must be a SHA-256, 64 hexadecimal digits in lower case; {}",
+        if *.length == 64 { "one of these characters is none".into() } else {
+            format!("this one has {length} bytes")
+        }
+    )]
+    Request {
+        /// Its number of bytes.
+        length: usize,
+    },
+    /// A hash of a request without the key that it belongs to.
+    #[error("`request` says what was asked with a key, so it needs a key; give `key` too")]
+    RequestWithoutKey,
+    /// A name of who asks that is empty, too long or has control characters.
+    #[error(
+        "`by` has 1 to {LONGEST_NAME} bytes without control characters; this one has {}",
+        if (1..=LONGEST_NAME).contains(.length) {
+            "a control character".to_string()
+        } else {
+            format!("{length} bytes")
+        }
+    )]
+    By {
+        /// Its number of bytes.
+        length: usize,
+    },
+    /// A decision while the log is paused.
+    #[error(
+        "the log is paused, so it takes no decisions until it is resumed (`plausibly resume`); \
+         outcomes are still taken"
+    )]
+    Paused,
+    /// A pause of a log that is paused, or an end of none.
+    #[error("the log {} already", if *.paused { "is paused" } else { "takes decisions" })]
+    PausedAlready {
+        /// Whether it is paused.
+        paused: bool,
+    },
+    /// A window that is none.
+    #[error("a window has 1 to {LONGEST_WINDOW} whole seconds, got {seconds}")]
+    Window {
+        /// What was given.
+        seconds: u64,
+    },
+    /// A default of a window that is no outcome of the log.
+    #[error(
+        "a decision without an outcome would get the reward {default} at its deadline, and that is \
+         no outcome where outcomes are {outcomes}; let the window drop such decisions, or begin a \
+         new log with another default"
+    )]
+    WindowDefault {
+        /// The default.
+        default: f64,
+        /// What an outcome of the log is.
+        outcomes: Outcomes,
+    },
+    /// What only a log with a window has.
+    #[error("{what} needs a log with a window, and this one has none")]
+    NoWindow {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A line that says that a deadline has passed, or that it has not, at a time when that is
+    /// wrong.
+    #[error(
+        "the deadline of decision {decision} is {deadline}, and at {at} it has {}",
+        if *.passed { "not passed: settle it then" } else { "passed: such an outcome is late" }
+    )]
+    Deadline {
+        /// Which decision.
+        decision: u64,
+        /// Its deadline.
+        deadline: Time,
+        /// The time of the line.
+        at: Time,
+        /// Whether the line says that it has passed.
+        passed: bool,
+    },
+    /// A reward that counts at once, in a log with a window.
+    #[error(
+        "this log has a window, so the outcome of decision {decision} counts from its deadline on: \
+         it must be recorded as `reported` until then"
+    )]
+    Unheld {
+        /// Which decision.
+        decision: u64,
+    },
+    /// Another end of a window than the one that follows.
+    #[error(
+        "decision {decision} does not settle like that: at the deadline counts what was reported, \
+         and without a report what the first line of the log says"
+    )]
+    Settles {
+        /// Which decision.
+        decision: u64,
+    },
+    /// A drop that would be repeated at once.
+    #[error(
+        "the drop of decision {decision} cannot be undone: its window has ended without an \
+         outcome, and such decisions of this log are dropped"
+    )]
+    StaysDropped {
+        /// Which decision.
         decision: u64,
     },
     /// A policy that cannot decide here.
@@ -155,6 +274,32 @@ pub enum StepError {
     #[error("\"{label}\" is offered twice; offer each action once")]
     OfferedTwice {
         /// Its name.
+        label: String,
+    },
+    /// Rows of one request where the log cannot use them.
+    #[error("rows that belong to one request cannot be used here: {why}")]
+    RequestRows {
+        /// Why not.
+        why: &'static str,
+    },
+    /// Rows that are not those of the set.
+    #[error(
+        "the decision is about {actions} actions and has {rows} rows; it needs one row for each \
+         action of its set, with a cell for each column"
+    )]
+    RowsOfOthers {
+        /// The number of rows.
+        rows: usize,
+        /// The number of actions.
+        actions: usize,
+    },
+    /// An action that has only had rows of single requests.
+    #[error(
+        "\"{label}\" has only had rows that belonged to one request each; give its row with this \
+         request too"
+    )]
+    NoRow {
+        /// The name of the action.
         label: String,
     },
     /// A set without actions.

@@ -1,9 +1,10 @@
 //! Dresses the basis of a decision as grounds: with names, the place in the log, and what has
 //! become of outcomes.
 
-use super::basis::Offer;
+use super::basis::{About, Offer};
 use super::{State, StepError, index};
 use crate::certificate::{Amended, Basis, Grounds, Offered, Position, Sums, Unlisted};
+use crate::event::RequestRows;
 use crate::recipe::Context;
 use crate::time::Time;
 use std::sync::Arc;
@@ -19,6 +20,14 @@ pub struct Occasion<'a> {
     pub set: u64,
     /// The context.
     pub context: &'a Context,
+    /// The rows of the actions, if they are for this decision alone.
+    pub rows: Option<&'a RequestRows>,
+}
+
+impl<'a> Occasion<'a> {
+    pub(crate) fn about(&self) -> About<'a> {
+        About { set: self.set, context: self.context, rows: self.rows }
+    }
 }
 
 impl State {
@@ -33,7 +42,7 @@ impl State {
         occasion: &Occasion<'_>,
         listed: Option<(&[usize], Unlisted)>,
     ) -> Result<Grounds, StepError> {
-        let offer = Offer { set: occasion.set, context: occasion.context, listed };
+        let offer = Offer { about: occasion.about(), listed };
         Ok(self.dressed(occasion, &self.basis(&Arc::new(self.own_terms()?), offer, None)?))
     }
 

@@ -4,6 +4,7 @@
 
 use super::decisions::Decisions;
 use super::keys::Keys;
+use super::window::{KeptOutcome, Windowed};
 use super::{Rows, State, StepError, index};
 use crate::certificate::Amended;
 use crate::event::Event;
@@ -26,6 +27,8 @@ pub(crate) struct Kept {
     counted: bool,
     amended: Amended,
     has_changed: bool,
+    has_own_rows: bool,
+    paused: bool,
     /// The actions that a decision has chosen.
     taken: Vec<u64>,
     sums: KeptSums,
@@ -49,8 +52,10 @@ struct KeptRow(Vec<u64>, String);
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Waiting {
-    pub(crate) pending: Vec<u64>,
+    pending: Vec<u64>,
     keys: Keys,
+    /// The outcomes that are held for deadlines, and those that came too late.
+    outcomes: Option<[Vec<KeptOutcome>; 2]>,
 }
 
 /// Kept values that make no state.
@@ -93,6 +98,8 @@ impl State {
             counted: self.counted,
             amended: self.amended,
             has_changed: self.has_changed,
+            has_own_rows: self.has_own_rows,
+            paused: self.paused,
             taken: taken.map(|(id, _)| id).collect(),
             sums: KeptSums::of(&self.statistics),
             rows: self.rows.as_ref().map(|rows| rows.both().map(kept_rows)),
@@ -101,7 +108,11 @@ impl State {
 
     /// The keys and the pending decisions.
     pub(crate) fn waiting_and_keys(&self) -> Waiting {
-        Waiting { pending: self.pending().collect(), keys: self.keys.clone() }
+        Waiting {
+            pending: self.pending().collect(),
+            keys: self.keys.clone(),
+            outcomes: self.windowed.as_ref().map(Windowed::outcomes),
+        }
     }
 
     /// Applies an event that makes structure, while everything else is still missing.
@@ -130,6 +141,10 @@ impl State {
         self.last_context = kept.last_context.clone();
         (self.counted, self.amended, self.has_changed) =
             (kept.counted, kept.amended, kept.has_changed);
+        (self.has_own_rows, self.paused) = (kept.has_own_rows, kept.paused);
+        if let Some(windowed) = &mut self.windowed {
+            windowed.restore(waiting.and_then(|waiting| waiting.outcomes.as_ref()));
+        }
         let pending = waiting.map(|waiting| waiting.pending.as_slice());
         self.decisions = Decisions::after(kept.decisions, pending);
         self.keys = waiting.map_or_else(Keys::default, |waiting| waiting.keys.clone());

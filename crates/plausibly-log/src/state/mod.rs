@@ -12,17 +12,24 @@ mod needs;
 mod outcomes;
 mod parts;
 mod phases;
+mod request_rows;
+mod requests;
 mod rows;
 mod step;
+mod window;
 
-pub(crate) use basis::{Lent, Offer};
+pub(crate) use basis::{About, Lent, Offer};
 pub use error::StepError;
 pub use grounds::Occasion;
 pub(crate) use kept::{Kept, Waiting};
 pub use keys::REMEMBERED_KEYS;
-pub(crate) use needs::{Line, Needs};
+pub use needs::Line;
+pub(crate) use needs::Needs;
+pub use requests::check_by;
+pub(crate) use requests::check_request;
 pub(crate) use rows::Rows;
 pub use step::check_key;
+pub use window::LONGEST_WINDOW;
 
 use crate::certificate::Amended;
 use crate::event::{Cells, Event, Outcomes, Upgraded};
@@ -37,6 +44,7 @@ use phases::Phases;
 use plausibly::spec::PolicySpec;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use window::Windowed;
 
 /// The outcome of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,6 +143,8 @@ pub struct State {
     /// The bound on the norm of θ* that the features of then imply, for rewards scaled to a range
     /// of length one.
     first_bound: f64,
+    /// The number of features that the recipe may grow to, if the log says one.
+    growth: Option<u64>,
     actions: Vec<ActionRecord>,
     live: BTreeMap<String, u64>,
     sets: Vec<Arc<[u64]>>,
@@ -146,6 +156,10 @@ pub struct State {
     last_context: Context,
     decisions: Decisions,
     keys: Keys,
+    /// Whether decisions are refused for now.
+    paused: bool,
+    /// What has come before and after deadlines, in a log with a window.
+    windowed: Option<Windowed>,
     /// Whether a decision was about another set than the first.
     has_changed: bool,
     statistics: Statistics,
@@ -154,6 +168,8 @@ pub struct State {
     committed: Option<Committed>,
     phases: Option<Phases>,
     parts: Parts,
+    /// Whether any decision has had rows of its own.
+    has_own_rows: bool,
     /// The line that last changed the policy, what an outcome is, or the features.
     terms_at: u64,
     /// The line that last changed the sums over settled decisions, or how they are read.
@@ -339,12 +355,20 @@ impl State {
     /// The context that a decision was taken in; `None` if it is settled, unless the state keeps
     /// all details.
     pub(crate) fn context(&self, decision: u64) -> Option<Context> {
-        Some(self.decisions.details(decision)?.context())
+        Some(self.decisions.details(decision)?.facts().context)
     }
 
     /// The pending decisions, the oldest first.
     pub fn pending(&self) -> impl Iterator<Item = u64> {
         self.decisions.pending()
+    }
+
+    /// Whether a decision is pending.
+    pub(crate) fn is_pending(&self, decision: u64) -> bool {
+        match self.decision(decision) {
+            Ok(found) => found.outcome == Outcome::Pending,
+            Err(_) => self.decisions.is_pending(decision) == Some(true),
+        }
     }
 
     /// The number of pending decisions.

@@ -2,7 +2,7 @@
 //! to their sums, so a change of such an outcome first reads the line of its decision again. A
 //! state itself reads nothing.
 
-use super::decisions::Details;
+use super::decisions::{Details, Facts, read_forecasts};
 use super::{Decision, Outcome, Rows, State, StepError, index};
 use crate::event::Event;
 use crate::journal::LineAt;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 /// The frame of an event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
+pub struct Line {
     /// The number of the line.
-    pub(crate) seq: u64,
+    pub seq: u64,
     /// Its time in microseconds since 1970.
-    pub(crate) at_us: i64,
+    pub at_us: i64,
     /// The number of bytes of the log before it.
-    pub(crate) begin: u64,
+    pub begin: u64,
 }
 
 /// Something to read in the log.
@@ -35,23 +35,20 @@ pub(crate) enum Needs {
 impl State {
     /// What this event needs before [`State::step`]; `None` also for events that it refuses anyway.
     pub(crate) fn needs(&self, event: &Event) -> Option<Needs> {
-        match event {
-            Event::Rewarded { decision, .. }
-            | Event::Corrected { decision, .. }
-            | Event::Retracted { decision }
-            | Event::Dropped { decision }
-            | Event::Undropped { decision } => {
-                // A line that is in the log followed the lines before it.
-                let has_none = matches!(event, Event::Rewarded { .. } | Event::Dropped { .. });
-                if let Some(needs) = self.needs_decision(*decision, has_none) {
-                    return Some(needs);
-                }
-                let Decision { seq, begin, .. } = *self.decision(*decision).ok()?;
-                let at = LineAt { seq, begin };
-                let is_known =
-                    self.recipe.dim() == 0 || self.decisions.details(*decision).is_some();
-                (!is_known).then_some(Needs::Line { decision: *decision, at })
+        if let Some(decision) = event.outcome_of() {
+            // A line that is in the log followed the lines before it.
+            let presumed = matches!(
+                event,
+                Event::Rewarded { .. } | Event::Dropped { .. } | Event::Reported { .. }
+            );
+            if let Some(needs) = self.needs_decision(decision, presumed) {
+                return Some(needs);
             }
+            let at = self.line_of(decision).ok()?;
+            let is_known = self.recipe.dim() == 0 || self.decisions.details(decision).is_some();
+            return (!is_known).then_some(Needs::Line { decision, at });
+        }
+        match event {
             Event::PolicyChanged { policy, horizon, .. } => {
                 let (spec, _) = self.resolved(policy, *horizon, self.rules()).ok()?;
                 let is_known = self.rows.is_some() || self.recipe.dim() == 0;
@@ -60,6 +57,15 @@ impl State {
             Event::Decided { set, .. } => self.needs_set(*set),
             _ => None,
         }
+    }
+
+    /// Where the line of a decision stands.
+    ///
+    /// # Errors
+    /// If there is no decision of this number.
+    pub(crate) fn line_of(&self, decision: u64) -> Result<LineAt, StepError> {
+        let Decision { seq, begin, .. } = *self.decision(decision)?;
+        Ok(LineAt { seq, begin })
     }
 
     /// What anything about this decision needs. If the state does not know which decisions are
@@ -112,12 +118,30 @@ impl State {
         Ok(())
     }
 
-    /// Takes back what a decision forgot, from the event of its line.
+    /// Takes back what a decision forgot, from the event of its line. The set of a decision with
+    /// rows of its own must be there.
     ///
     /// # Errors
     /// If that is not the event of the decision.
     pub(crate) fn recall(&mut self, decision: u64, event: &Event) -> Result<(), StepError> {
-        self.decisions.recall(decision, Details::recorded(event, decision)?);
+        let unknown = StepError::Unknown { what: "decision", number: decision };
+        let Event::Decided { decision: number, set, context, chosen, rows, forecasts, .. } = event
+        else {
+            return Err(unknown);
+        };
+        if *number != decision {
+            return Err(unknown);
+        }
+        let own_parts = match rows {
+            None => None,
+            Some(rows) => {
+                let place = self.set(*set)?.binary_search(chosen).map_err(|_missing| unknown)?;
+                Some(self.parts_of_row(*chosen, rows, place)?)
+            }
+        };
+        let forecasts = forecasts.map(read_forecasts).transpose()?;
+        let facts = Facts { context: context.clone(), forecasts, own_parts };
+        self.decisions.recall(decision, Details::new(&facts));
         Ok(())
     }
 
@@ -126,8 +150,9 @@ impl State {
         self.rows = rows;
     }
 
-    /// Keeps the contexts and forecasts of all decisions from now on.
-    pub(crate) fn keep_details(&mut self) {
+    /// Keeps what the lines of decisions say from now on, also once they are settled. Then every
+    /// event can follow without reading the log again.
+    pub fn keep_details(&mut self) {
         self.decisions.keep_all();
     }
 }

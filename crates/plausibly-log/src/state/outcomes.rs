@@ -1,14 +1,14 @@
 //! Applies rewards, corrections, retractions and drops to decisions.
 
+use super::decisions::Facts;
 use super::step::check_outcomes;
 use super::{Outcome, State, StepError, index};
 use crate::event::Outcomes;
-use crate::recipe::Context;
 use crate::reward::{Reward, Unfit};
 use crate::scale::Scale;
 use crate::statistics::{Change, Settlement};
 use crate::table::brief;
-use plausibly::{Forecasts, Tally};
+use plausibly::Tally;
 
 impl State {
     pub(super) fn reward(
@@ -16,14 +16,20 @@ impl State {
         decision: u64,
         reward: Reward,
         seq: u64,
+        (at_us, at_deadline): (i64, bool),
     ) -> Result<(), StepError> {
-        self.check_kind(reward)?;
+        // What an outcome is may have changed while this one was held.
+        if !at_deadline {
+            self.check_kind(reward)?;
+        }
         let settlement = self.settlement(decision, reward)?;
         if self.decision(decision)?.outcome != Outcome::Pending {
             return Err(self.refusal(decision, "to replace it, add --correct"));
         }
+        self.check_settling(decision, Some(reward), (at_us, at_deadline))?;
         self.apply(decision, Change::Settled(settlement))?;
         self.counted |= reward.of.is_some();
+        self.hold(decision, None);
         self.set_outcome(decision, Outcome::Settled { reward, seq });
         Ok(())
     }
@@ -36,6 +42,12 @@ impl State {
     ) -> Result<(), StepError> {
         self.check_kind(reward)?;
         let settlement = self.settlement(decision, reward)?;
+        if self.reported(decision).is_some() {
+            self.counted |= reward.of.is_some();
+            self.amended.corrected += 1;
+            self.hold(decision, Some(reward));
+            return Ok(());
+        }
         let Outcome::Settled { reward: before, seq: first } = self.decision(decision)?.outcome
         else {
             return Err(self.refusal(decision, "record its first reward without --correct"));
@@ -52,6 +64,11 @@ impl State {
     }
 
     pub(super) fn retract(&mut self, decision: u64) -> Result<(), StepError> {
+        if self.reported(decision).is_some() {
+            self.amended.retracted += 1;
+            self.hold(decision, None);
+            return Ok(());
+        }
         let Outcome::Settled { reward, .. } = self.decision(decision)?.outcome else {
             return Err(self.refusal(decision, "there is no reward to retract"));
         };
@@ -61,27 +78,37 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn drop_decision(&mut self, decision: u64, seq: u64) -> Result<(), StepError> {
-        if self.decision(decision)?.outcome != Outcome::Pending {
+    pub(super) fn drop_decision(
+        &mut self,
+        decision: u64,
+        seq: u64,
+        (at_us, at_deadline): (i64, bool),
+    ) -> Result<(), StepError> {
+        let is_held = self.reported(decision).is_some();
+        if self.decision(decision)?.outcome != Outcome::Pending || is_held {
             return Err(self.refusal(
                 decision,
                 "if no reward ever came, first retract the reward (`plausibly reward … \
                  --retract`), then drop the decision",
             ));
         }
+        self.check_settling(decision, None, (at_us, at_deadline))?;
         self.apply(decision, Change::Dropped)?;
         self.amended.dropped += 1;
         self.set_outcome(decision, Outcome::Dropped { seq });
         Ok(())
     }
 
-    pub(super) fn undrop(&mut self, decision: u64) -> Result<(), StepError> {
+    pub(super) fn undrop(&mut self, decision: u64, at_us: i64) -> Result<(), StepError> {
         self.needs_format(2, "undoing a drop")?;
         if !matches!(self.decision(decision)?.outcome, Outcome::Dropped { .. }) {
             return Err(self.refusal(decision, "it was not dropped"));
         }
         if self.phases.is_some() {
             return Err(StepError::Replaced { decision });
+        }
+        if self.stays_dropped(decision, at_us)? {
+            return Err(StepError::StaysDropped { decision });
         }
         self.apply(decision, Change::Taken)?;
         self.amended.dropped -= 1;
@@ -96,8 +123,7 @@ impl State {
     /// Applies a change of a decision to all sums that it is part of.
     fn apply(&mut self, decision: u64, change: Change) -> Result<(), StepError> {
         let action = self.decision(decision)?.action;
-        let context = self.details_of(decision)?.0;
-        let features = self.features(action, &self.recipe.context_values(&context)?)?;
+        let features = self.features_of(decision)?;
         let is_committed = self.is_committed(decision);
         self.change_rows(&features, change)?;
         if let Err(refused) = self.statistics.apply(index(action), &features, change) {
@@ -121,13 +147,22 @@ impl State {
         }
     }
 
+    /// Checks that a decision could get this reward.
+    pub(super) fn check_reward(&self, decision: u64, reward: Reward) -> Result<(), StepError> {
+        self.check_kind(reward)?;
+        self.settlement(decision, reward).map(drop)
+    }
+
     /// The error for an outcome that cannot change. `remedy` is for outcomes that can still change.
-    fn refusal(&self, decision: u64, remedy: &'static str) -> StepError {
+    pub(super) fn refusal(&self, decision: u64, remedy: &'static str) -> StepError {
         let outcome = match self.decision(decision) {
             Ok(found) => found.outcome,
             Err(unknown) => return unknown,
         };
         let (stored, remedy) = match outcome {
+            _ if let Some(reward) = self.reported(decision) => {
+                (format!("has the reward {reward}, which counts from its deadline on"), remedy)
+            }
             Outcome::Pending => ("has no reward yet".into(), remedy),
             Outcome::Settled { reward, .. } => (format!("has the reward {reward}"), remedy),
             Outcome::Dropped { .. } if self.format >= 2 => (
@@ -144,21 +179,20 @@ impl State {
         StepError::Outcome { decision, label, stored, remedy }
     }
 
-    /// The context and the forecasts of a decision. A decision for an arm has neither, and a
-    /// settled one must have been recalled.
-    fn details_of(&self, decision: u64) -> Result<(Context, Option<Forecasts>), StepError> {
+    /// What only the line of a decision says. For an arm that is nothing, and a settled decision
+    /// must have been recalled.
+    pub(super) fn facts(&self, decision: u64) -> Result<Facts, StepError> {
         if self.recipe.dim() == 0 {
-            return Ok((Context::default(), None));
+            return Ok(Facts::default());
         }
         let details = self.decisions.details(decision);
-        let details = details.ok_or(StepError::Forgotten { decision })?;
-        Ok((details.context(), details.forecasts()))
+        Ok(details.ok_or(StepError::Forgotten { decision })?.facts())
     }
 
     /// A reward on the scale of the statistics, with the forecasts of its decision.
     fn settlement(&self, decision: u64, reward: Reward) -> Result<Settlement, StepError> {
         let outcomes = self.scaled(reward)?;
-        let (shares, (_, forecasts)) = (self.shares(reward)?, self.details_of(decision)?);
+        let (shares, forecasts) = (self.shares(reward)?, self.facts(decision)?.forecasts);
         Ok(Settlement { outcomes, shares, forecasts })
     }
 
@@ -192,6 +226,7 @@ impl State {
     pub(super) fn change_outcomes(&mut self, outcomes: Outcomes) -> Result<(), StepError> {
         self.needs_format(2, "another kind of outcome")?;
         check_outcomes(&self.policy, outcomes)?;
+        self.check_window(outcomes)?;
         if outcomes != Outcomes::Number {
             let is_yes_or_no = |reward| is_of_kind(reward, Outcomes::YesNo, self.reward_range);
             let mut settled =
@@ -213,7 +248,7 @@ impl State {
 
 /// Whether a reward can be one in a log with such outcomes. Rewards beyond the range are refused
 /// elsewhere.
-fn is_of_kind(reward: Reward, outcomes: Outcomes, (low, high): (f64, f64)) -> bool {
+pub(super) fn is_of_kind(reward: Reward, outcomes: Outcomes, (low, high): (f64, f64)) -> bool {
     let is = |end: f64| reward.value.to_bits() == (end + 0.0).to_bits();
     match outcomes {
         Outcomes::Number => reward.of.is_none(),

@@ -1,7 +1,10 @@
 //! Features of actions from the cells of their rows. Cells become numbers once for each action and
 //! recipe; a context then only multiplies them.
 
+use super::decisions::Facts;
 use super::{State, StepError, index};
+use crate::certificate::Unlisted;
+use crate::event::RequestRows;
 use crate::recipe::Context;
 use plausibly::ActionSet;
 use std::sync::OnceLock;
@@ -49,6 +52,21 @@ impl State {
         Ok(self.recipe.products(0, self.parts(action)?, context_parts)?)
     }
 
+    /// The features of what a decision chose, in its context.
+    pub(super) fn features_of(&self, decision: u64) -> Result<Vec<f64>, StepError> {
+        let action = self.decision(decision)?.action;
+        let Facts { context, own_parts, .. } = self.facts(decision)?;
+        let context_parts = self.recipe.context_values(&context)?;
+        match own_parts {
+            Some(mut parts) => {
+                // A recipe grows at its end, and new parts are zero in every earlier row.
+                parts.resize(self.recipe.action_parts(), 0.0);
+                Ok(self.recipe.products(0, &parts, &context_parts)?)
+            }
+            None => self.features(action, &context_parts),
+        }
+    }
+
     /// A set of these actions in a context.
     ///
     /// # Errors
@@ -64,12 +82,35 @@ impl State {
         for action in actions {
             self.recipe.combine_into(&mut features, 0, self.parts(*action)?, &context_parts)?;
         }
-        let made = if dim == 0 {
-            ActionSet::arms(actions.len())
-        } else {
-            ActionSet::from_flat(features, dim)
-        };
-        // Features of a log are finite, so nothing else can be wrong with a set.
-        made.map_err(|_empty| StepError::NoActions)
+        made(features, actions.len(), dim)
     }
+
+    /// The actions of a set, or those listed, with these rows in a context.
+    pub(super) fn set_of_rows(
+        &self,
+        set: &[u64],
+        rows: &RequestRows,
+        context: &Context,
+        listed: Option<(&[usize], Unlisted)>,
+    ) -> Result<ActionSet, StepError> {
+        let places = match listed {
+            Some((places, _)) => places.to_vec(),
+            None => (0..set.len()).collect(),
+        };
+        let context_parts = self.recipe.context_values(context)?;
+        let dim = self.recipe.dim();
+        let mut features = Vec::with_capacity(places.len() * dim);
+        for &place in &places {
+            let parts = self.parts_of_row(set[place], rows, place)?;
+            self.recipe.combine_into(&mut features, 0, &parts, &context_parts)?;
+        }
+        made(features, places.len(), dim)
+    }
+}
+
+/// A set of this many actions with these features, which are finite: so it can only be empty.
+fn made(features: Vec<f64>, actions: usize, dim: usize) -> Result<ActionSet, StepError> {
+    let made =
+        if dim == 0 { ActionSet::arms(actions) } else { ActionSet::from_flat(features, dim) };
+    made.map_err(|_empty| StepError::NoActions)
 }

@@ -1,15 +1,18 @@
 //! Applies events to the state. Checks come before changes, so that a refused event leaves the
 //! state unchanged.
 
-use super::decisions::{Decisions, Details, read_forecasts};
+use super::decisions::{Decisions, Details, Facts, read_forecasts};
 use super::keys::Keys;
 use super::needs::Line;
 use super::parts::Parts;
-use super::{ActionRecord, Committed, Decision, Outcome, State, StepError, index};
+use super::request_rows::check_rows;
+use super::window::Windowed;
+use super::{ActionRecord, Committed, Decision, Outcome, State, StepError, check_request, index};
 use crate::assumed::assumed;
 use crate::certificate::Amended;
 use crate::event::{
-    Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes, RecordedForecasts, Upgraded,
+    Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes, RecordedForecasts, RequestRows,
+    Upgraded,
 };
 use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Extension};
@@ -35,13 +38,15 @@ impl State {
             seed,
             outcomes,
             upgraded,
+            growth,
+            window,
             recipe,
             ..
         } = event
         else {
             return Err(StepError::Opening);
         };
-        check_format(*format, upgraded.as_ref(), *outcomes)?;
+        check_format(*format, upgraded.as_ref(), *outcomes, growth.is_some())?;
         let rules = rules(*format, upgraded.as_ref(), 0);
         let (low, high) = *reward_range;
         if !(low < high && (high - low).is_finite()) {
@@ -72,6 +77,7 @@ impl State {
             recipe: recipe.clone(),
             first_dim: recipe.dim(),
             first_bound: recipe.theta_norm_bound(high - low),
+            growth: *growth,
             actions: Vec::new(),
             live: BTreeMap::new(),
             sets: Vec::new(),
@@ -80,12 +86,15 @@ impl State {
             last_context: Context::default(),
             decisions: Decisions::default(),
             keys: Keys::default(),
+            paused: false,
+            windowed: window.map(Windowed::new),
             has_changed: false,
             statistics,
             rows: None,
             committed: None,
             phases: None,
             parts: Parts::default(),
+            has_own_rows: false,
             terms_at: 1,
             settled_at: 1,
         };
@@ -93,22 +102,18 @@ impl State {
         if opened.policy.link().is_some() {
             opened.keep_rows();
         }
+        opened.check_window(*outcomes)?;
         Ok(opened)
     }
 
-    /// Applies the event of a line, for which the state has what [`State::needs`] says.
+    /// Applies the event of a line. Changes of settled outcomes need [`State::keep_details`].
     ///
     /// # Errors
     /// If the event cannot follow; the state is then unchanged.
-    pub(crate) fn step(&mut self, line: Line, event: &Event) -> Result<(), StepError> {
+    pub fn step(&mut self, line: Line, event: &Event) -> Result<(), StepError> {
         let applied = self.apply_event(line, event);
-        if let Event::Rewarded { decision, .. }
-        | Event::Corrected { decision, .. }
-        | Event::Retracted { decision }
-        | Event::Dropped { decision }
-        | Event::Undropped { decision } = event
-        {
-            self.decisions.forget(*decision);
+        if let Some(decision) = event.outcome_of() {
+            self.decisions.forget(decision);
         }
         applied?;
         let seq = line.seq;
@@ -117,8 +122,12 @@ impl State {
             | Event::ActionAdded { .. }
             | Event::ActionRetired { .. }
             | Event::SetOffered { .. }
+            | Event::Reported { .. }
+            | Event::Late { .. }
             | Event::Dropped { .. }
-            | Event::Undropped { .. } => {}
+            | Event::Undropped { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. } => {}
             Event::Rewarded { .. } | Event::Corrected { .. } | Event::Retracted { .. } => {
                 self.settled_at = seq;
             }
@@ -144,6 +153,7 @@ impl State {
 
     fn apply_event(&mut self, line: Line, event: &Event) -> Result<(), StepError> {
         let Line { seq, at_us, begin } = line;
+        self.check_by(event.by())?;
         match event {
             Event::Opened { .. }
             | Event::PolicyChanged { .. }
@@ -152,8 +162,21 @@ impl State {
             | Event::ActionAdded { .. }
             | Event::ActionRetired { .. } => self.apply_structure(event),
             Event::SetOffered { set, actions } => self.offer(*set, actions),
-            Event::Decided { decision, set, context, chosen, label, key, forecasts } => {
+            Event::Decided {
+                decision,
+                set,
+                context,
+                chosen,
+                label,
+                key,
+                request,
+                rows,
+                forecasts,
+                ..
+            } => {
+                self.check_running()?;
                 let forecasts = self.forecasts_of(*forecasts)?;
+                check_request(key.as_deref(), request.as_deref())?;
                 let key = key.as_deref().map(|key| self.new_key(key)).transpose()?;
                 let taken = Decision {
                     action: *chosen,
@@ -164,21 +187,33 @@ impl State {
                     begin,
                     outcome: Outcome::Pending,
                 };
-                self.decide(*decision, taken, (context, forecasts), label)?;
+                let taken = (taken, forecasts);
+                self.decide(*decision, taken, (context, rows.as_ref()), label)?;
                 if let Some(key) = key {
                     self.keys.add(&key, *decision);
                 }
                 Ok(())
             }
-            Event::Rewarded { decision, reward, of } => {
-                self.reward(*decision, Reward { value: *reward, of: *of }, seq)
+            Event::Reported { decision, reward, of, .. } => {
+                self.report(*decision, Reward { value: *reward, of: *of }, at_us)
             }
-            Event::Corrected { decision, reward, of } => {
+            Event::Late { decision, reward, of, .. } => {
+                self.note_late(*decision, Reward { value: *reward, of: *of }, at_us)
+            }
+            Event::Rewarded { decision, reward, of, at_deadline, .. } => {
+                let reward = Reward { value: *reward, of: *of };
+                self.reward(*decision, reward, seq, (at_us, *at_deadline))
+            }
+            Event::Corrected { decision, reward, of, .. } => {
                 self.correct(*decision, Reward { value: *reward, of: *of }, seq)
             }
-            Event::Retracted { decision } => self.retract(*decision),
-            Event::Dropped { decision } => self.drop_decision(*decision, seq),
-            Event::Undropped { decision } => self.undrop(*decision),
+            Event::Retracted { decision, .. } => self.retract(*decision),
+            Event::Dropped { decision, at_deadline, .. } => {
+                self.drop_decision(*decision, seq, (at_us, *at_deadline))
+            }
+            Event::Undropped { decision, .. } => self.undrop(*decision, at_us),
+            Event::Paused { .. } => self.pause(true),
+            Event::Resumed { .. } => self.pause(false),
         }
     }
 
@@ -203,7 +238,7 @@ impl State {
     }
 
     fn extend_recipe(&mut self, extension: &Extension) -> Result<(), StepError> {
-        let recipe = self.recipe.extended(extension)?;
+        let recipe = self.extended(extension)?;
         let mut wide = self.statistics.clone();
         wide.widen(recipe.dim()).map_err(StatisticsError::from)?;
         let rows = self.widened_rows(recipe.dim())?;
@@ -272,22 +307,27 @@ impl State {
     fn decide(
         &mut self,
         decision: u64,
-        mut taken: Decision,
-        (context, forecasts): (&Context, Option<Forecasts>),
+        (mut taken, forecasts): (Decision, Option<Forecasts>),
+        (context, rows): (&Context, Option<&RequestRows>),
         label: &str,
     ) -> Result<(), StepError> {
         in_turn("decision", decision, self.decisions.len() + 1)?;
         let (set, action) = (self.set(taken.set)?, taken.action);
         let unfit = |why| Err(StepError::Unfit { action, done: "chosen", why });
-        if set.binary_search(&action).is_err() {
+        let Ok(place) = set.binary_search(&action) else {
             return unfit("it is not in the set");
-        }
+        };
         let record = self.action(action)?;
         if record.retired || record.label != label {
             return unfit("it is retired, or has another name");
         }
         let phases = self.phases_for(&self.policy.kind, set, context)?;
-        let features = self.features(action, &self.recipe.context_values(context)?)?;
+        if let Some(rows) = rows {
+            self.may_have_rows(&self.policy)?;
+            check_rows(rows, set.len())?;
+        }
+        let features = self.features_in(action, context, rows.map(|rows| (rows, place)))?;
+        let own_parts = rows.map(|rows| self.parts_of_row(action, rows, place)).transpose()?;
         self.change_rows(&features, Change::Taken)?;
         if let Err(refused) = self.statistics.apply(index(action), &features, Change::Taken) {
             self.change_rows(&features, Change::Dropped)?;
@@ -305,11 +345,17 @@ impl State {
             phases.apply(decision, action, Change::Taken)?;
             self.phases = Some(phases);
         }
+        if own_parts.is_some() {
+            // What an action pays with rows that change is no single number.
+            self.statistics.forget_earned();
+            self.has_own_rows = true;
+        }
         self.has_changed |= taken.set != 0;
         taken.run = self.run_of(context);
         self.last_set = Some(taken.set);
         self.actions[index(action)].taken = true;
-        self.decisions.push(taken, Details::new(context, forecasts));
+        let facts = Facts { context: context.clone(), forecasts, own_parts };
+        self.decisions.push(taken, Details::new(&facts));
         Ok(())
     }
 
@@ -381,6 +427,7 @@ fn check_format(
     format: u32,
     upgraded: Option<&Upgraded>,
     outcomes: Outcomes,
+    limits_growth: bool,
 ) -> Result<(), StepError> {
     if !(FIRST_FORMAT..=FORMAT).contains(&format) {
         return Err(StepError::Format { found: format });
@@ -388,11 +435,14 @@ fn check_format(
     if upgraded.is_some_and(|old| old.from < FIRST_FORMAT || old.from >= format) {
         return Err(StepError::Upgrade);
     }
-    if format < 2 && outcomes != Outcomes::Number {
-        let what = "another kind of outcome";
-        return Err(StepError::Earlier { what, format: 2, own: format });
+    let later = [
+        (outcomes != Outcomes::Number, "another kind of outcome"),
+        (limits_growth, "a limit to growth"),
+    ];
+    match later.into_iter().find(|(is_asked, _)| *is_asked && format < 2) {
+        Some((_, what)) => Err(StepError::Earlier { what, format: 2, own: format }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The format whose rules decide after this many decisions.

@@ -56,13 +56,12 @@ fn be_a_batcher() {
     for batch in 0..batches {
         let keys: Vec<String> = (taken..).take(size(batch)).map(|at| key(run, at)).collect();
         let decided = log.state().unwrap().count_decisions();
-        let asked =
-            |key| Asked { among: Among::Table(&table), context: &none, key, certificate: None };
+        let asked = |key| Asked { key, ..Asked::among(Among::Table(&table), &none) };
         let requests: Vec<Request<'_>> = (decided + 1..)
             .zip(&keys)
             .flat_map(|(decision, key)| {
                 let reward = Reward::from((decision % 5) as f64 / 5.0);
-                [Request::Decide(asked(Some(key))), Request::Reward { decision, reward }]
+                [Request::Decide(asked(Some(key))), Request::Reward { decision, reward, by: None }]
             })
             .collect();
         let answers = log.batch(2, &requests).unwrap();

@@ -25,9 +25,9 @@ fn decide<S: Storage>(log: &mut Log<S>, count: u64) {
     for _ in 0..count {
         let decision = log.state().unwrap().count_decisions();
         let among = Among::Table(&table);
-        let asked = Asked { among, context: &context, key: None, certificate: None };
+        let asked = Asked::among(among, &context);
         let reward = Reward::from((decision % 7) as f64 / 7.0);
-        let requests = [Request::Reward { decision, reward }, Request::Decide(asked)];
+        let requests = [Request::Reward { decision, reward, by: None }, Request::Decide(asked)];
         let wanted = &requests[usize::from(decision == 0)..];
         for answer in log.batch(2, wanted).unwrap() {
             answer.unwrap();

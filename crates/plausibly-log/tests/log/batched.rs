@@ -35,7 +35,7 @@ impl Wanted {
                     Rows::All => Among::All,
                 };
                 let (key, certificate) = (key.as_deref(), *certificate);
-                Request::Decide(Asked { among, context, key, certificate })
+                Request::Decide(Asked { key, certificate, ..Asked::among(among, context) })
             }
         }
     }
@@ -59,11 +59,11 @@ impl Wanted {
         let decision = if rng.uniform() < 0.6 { oldest.unwrap_or(any) } else { any };
         let reward = paid(log, plan, decision, rng);
         Self::Outcome(match rng.index(8) {
-            0 => Request::Correct { decision, reward },
-            1 => Request::Retract { decision },
-            2 => Request::Drop { decision },
-            3 => Request::Undrop { decision },
-            _ => Request::Reward { decision, reward },
+            0 => Request::Correct { decision, reward, by: None },
+            1 => Request::Retract { decision, by: None },
+            2 => Request::Drop { decision, by: None },
+            3 => Request::Undrop { decision, by: None },
+            _ => Request::Reward { decision, reward, by: None },
         })
     }
 }
@@ -72,11 +72,11 @@ impl Wanted {
 fn alone<S: Storage>(log: &mut Log<S>, at: i64, request: &Request<'_>) -> Result<Answer, LogError> {
     let recorded = match *request {
         Request::Decide(asked) => return log.take(at, &asked).map(Answer::Taken),
-        Request::Reward { decision, reward } => log.reward(at, decision, reward),
-        Request::Correct { decision, reward } => log.correct(at, decision, reward),
-        Request::Retract { decision } => log.retract(at, decision),
-        Request::Drop { decision } => log.drop_decision(at, decision),
-        Request::Undrop { decision } => log.undrop(at, decision),
+        Request::Reward { decision, reward, .. } => log.reward(at, decision, reward),
+        Request::Correct { decision, reward, .. } => log.correct(at, decision, reward),
+        Request::Retract { decision, .. } => log.retract(at, decision),
+        Request::Drop { decision, .. } => log.drop_decision(at, decision),
+        Request::Undrop { decision, .. } => log.undrop(at, decision),
     };
     recorded.map(Answer::Recorded)
 }
@@ -95,7 +95,7 @@ impl Seen {
         *match answer {
             Ok(Answer::Taken(taken)) if taken.recorded == Recorded::Now => &mut self.taken,
             Ok(Answer::Taken(_) | Answer::Recorded(Recorded::Before)) => &mut self.before,
-            Ok(Answer::Recorded(Recorded::Now)) => &mut self.recorded,
+            Ok(Answer::Recorded(Recorded::Now | Recorded::Late)) => &mut self.recorded,
             Err(_) => &mut self.refused,
         } += 1;
     }
@@ -176,14 +176,15 @@ fn begun<S: Storage>(storage: S) -> Log<S> {
 }
 
 fn asked<'a>(table: &'a Table, context: &'a Context, key: Option<&'a str>) -> Request<'a> {
-    Request::Decide(Asked { among: Among::Table(table), context, key, certificate: None })
+    Request::Decide(Asked { key, ..Asked::among(Among::Table(table), context) })
 }
 
 #[test]
 fn a_bad_item_leaves_the_others_of_its_batch_taken() {
     let (rows, none) = (rows(), Context::default());
     let wrong = Context::parse(["device=tv"]).unwrap();
-    let reward = |decision, value| Request::Reward { decision, reward: Reward::from(value) };
+    let reward =
+        |decision, value| Request::Reward { decision, reward: Reward::from(value), by: None };
     let disk = Memory::default();
     let mut log = begun(disk.clone());
     let requests = [
@@ -195,7 +196,7 @@ fn a_bad_item_leaves_the_others_of_its_batch_taken() {
         reward(1, 0.75),
         reward(1, 2.0),
         reward(1, f64::NAN),
-        Request::Undrop { decision: 1 },
+        Request::Undrop { decision: 1, by: None },
         asked(&rows, &none, None),
     ];
     let answers = log.batch(2, &requests).unwrap();
@@ -230,7 +231,7 @@ fn a_decision_among_nothing_is_refused_and_leaves_no_trace() {
     let mut log = begun(disk.clone());
     let before = disk.bytes();
     for among in [Among::All, Among::Named(&[])] {
-        let asked = Asked { among, context: &none, key: None, certificate: None };
+        let asked = Asked::among(among, &none);
         let refused = log.take(2, &asked).unwrap_err();
         assert!(matches!(refused, LogError::Step(StepError::NoActions)), "{refused}");
     }
@@ -241,7 +242,7 @@ fn a_decision_among_nothing_is_refused_and_leaves_no_trace() {
 #[test]
 fn a_batch_whose_commit_fails_acknowledges_nothing_and_stops_the_log() {
     let (rows, none) = (rows(), Context::default());
-    let reward = Request::Reward { decision: 1, reward: Reward::from(0.5) };
+    let reward = Request::Reward { decision: 1, reward: Reward::from(0.5), by: None };
     let requests = [asked(&rows, &none, None), reward, asked(&rows, &none, Some("k"))];
     let (mut draws, mut failed) = (Draws(4), 0);
     for (for_good, quarters) in (0..10).map(|case| (case % 2 == 0, case / 2)) {

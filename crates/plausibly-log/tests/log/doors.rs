@@ -1,7 +1,6 @@
 //! Policies that are refused in new logs, and stay readable in old ones.
 
 use super::{Memory, open};
-use plausibly_log::event::Outcomes;
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, read};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
@@ -15,11 +14,8 @@ fn table() -> Table {
 fn opening(policy: &Value, horizon: u64) -> Opening {
     Opening {
         policy: policy.as_object().unwrap().clone(),
-        reward_range: (0.0, 1.0),
         horizon: Some(horizon),
-        seed: 7,
-        outcomes: Outcomes::Number,
-        recipe: Recipe::infer(&table(), &Context::default()).unwrap(),
+        ..Opening::new(Recipe::infer(&table(), &Context::default()).unwrap(), (0.0, 1.0), 7)
     }
 }
 

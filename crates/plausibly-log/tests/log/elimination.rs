@@ -4,7 +4,6 @@
 use super::{Memory, open};
 use plausibly::{ActionSet, Elimination, Policy, Ridge, Stream};
 use plausibly_log::certificate::Certificate;
-use plausibly_log::event::Outcomes;
 use plausibly_log::journal::Storage;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
@@ -28,14 +27,7 @@ fn table(rows: &[Vec<f64>]) -> Table {
 fn begun(disk: &Memory, table: &Table, delta: f64) -> Log<Memory> {
     let mut log = open(disk);
     let recipe = Recipe::given(table, &[], 1.0).unwrap();
-    let opening = Opening {
-        policy: policy(delta),
-        reward_range: (-0.25, 0.75),
-        horizon: None,
-        seed: SEED,
-        outcomes: Outcomes::Number,
-        recipe,
-    };
+    let opening = Opening { policy: policy(delta), ..Opening::new(recipe, (-0.25, 0.75), SEED) };
     log.begin(1, opening).unwrap();
     log
 }
@@ -205,14 +197,7 @@ fn a_context_stays_what_it_was() {
         (Context::parse(["on=mobile"]).unwrap(), Context::parse(["on=desktop"]).unwrap());
     let mut log = open(&Memory::default());
     let recipe = Recipe::infer(&rows, &mobile).unwrap();
-    let opening = Opening {
-        policy: policy(0.5),
-        reward_range: (0.0, 1.0),
-        horizon: None,
-        seed: SEED,
-        outcomes: Outcomes::Number,
-        recipe,
-    };
+    let opening = Opening { policy: policy(0.5), ..Opening::new(recipe, (0.0, 1.0), SEED) };
     log.begin(1, opening).unwrap();
     log.decide(2, &rows, &mobile, 10).unwrap().check().unwrap();
     let error = log.decide(2, &rows, &desktop, 10).unwrap_err();

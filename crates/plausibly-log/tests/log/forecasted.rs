@@ -49,14 +49,14 @@ fn outcomes(all: &[(i64, Event)]) -> BTreeMap<u64, Option<(f64, Option<u64>)>> {
     let mut last = BTreeMap::new();
     for (_, event) in all {
         match event {
-            Event::Rewarded { decision, reward, of }
-            | Event::Corrected { decision, reward, of } => {
+            Event::Rewarded { decision, reward, of, .. }
+            | Event::Corrected { decision, reward, of, .. } => {
                 last.insert(*decision, Some((*reward, *of)));
             }
-            Event::Dropped { decision } => {
+            Event::Dropped { decision, .. } => {
                 last.insert(*decision, None);
             }
-            Event::Retracted { decision } | Event::Undropped { decision } => {
+            Event::Retracted { decision, .. } | Event::Undropped { decision, .. } => {
                 last.remove(decision);
             }
             _ => {}
@@ -88,27 +88,45 @@ fn entered_late(all: &[(i64, Event)], rng: &mut Stream) -> Memory {
     let others: Vec<(f64, Option<u64>)> = last.iter().filter_map(|(_, one)| *one).collect();
     for (decision, outcome) in last {
         let Some((reward, of)) = outcome else {
-            lines.push((1, Event::Dropped { decision }));
+            lines.push((1, Event::Dropped { decision, at_deadline: false, by: None }));
             continue;
         };
         let other = others[rng.index(others.len())];
         match rng.index(4) {
             0 => {
-                lines.push((1, Event::Rewarded { decision, reward: other.0, of: other.1 }));
-                lines.push((1, Event::Corrected { decision, reward, of }));
+                lines.push((
+                    1,
+                    Event::Rewarded {
+                        decision,
+                        reward: other.0,
+                        of: other.1,
+                        at_deadline: false,
+                        by: None,
+                    },
+                ));
+                lines.push((1, Event::Corrected { decision, reward, of, by: None }));
                 continue;
             }
             1 => {
-                lines.push((1, Event::Rewarded { decision, reward: other.0, of: other.1 }));
-                lines.push((1, Event::Retracted { decision }));
+                lines.push((
+                    1,
+                    Event::Rewarded {
+                        decision,
+                        reward: other.0,
+                        of: other.1,
+                        at_deadline: false,
+                        by: None,
+                    },
+                ));
+                lines.push((1, Event::Retracted { decision, by: None }));
             }
             2 => {
-                lines.push((1, Event::Dropped { decision }));
-                lines.push((1, Event::Undropped { decision }));
+                lines.push((1, Event::Dropped { decision, at_deadline: false, by: None }));
+                lines.push((1, Event::Undropped { decision, by: None }));
             }
             _ => {}
         }
-        lines.push((1, Event::Rewarded { decision, reward, of }));
+        lines.push((1, Event::Rewarded { decision, reward, of, at_deadline: false, by: None }));
     }
     written(lines)
 }

@@ -2,7 +2,6 @@
 
 use super::{Memory, open};
 use plausibly::{ActionSet, Code, Determinant, Policy, Ridge, Stream};
-use plausibly_log::event::Outcomes;
 use plausibly_log::recipe::{Context, Recipe, RecipeError};
 use plausibly_log::state::StepError;
 use plausibly_log::table::Table;
@@ -32,17 +31,7 @@ fn begun(
     let policy =
         json!({"kind": "code", "greed": 0.0, "radius": radius}).as_object().unwrap().clone();
     let recipe = Recipe::given(table, &[], bound).unwrap();
-    log.begin(
-        1,
-        Opening {
-            policy,
-            reward_range: range,
-            horizon: None,
-            seed: 1,
-            outcomes: Outcomes::Number,
-            recipe,
-        },
-    )?;
+    log.begin(1, Opening { policy, ..Opening::new(recipe, range, 1) })?;
     Ok(log)
 }
 

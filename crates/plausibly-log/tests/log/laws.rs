@@ -2,7 +2,6 @@
 
 use super::{Memory, open, policies};
 use plausibly_log::event::Event;
-use plausibly_log::event::Outcomes;
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, Storage, read};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::Outcome;
@@ -23,18 +22,7 @@ fn begun(
     let recipe = Recipe::infer(&table(text), &Context::default()).unwrap();
     let mut policy = policies(false)[0].clone();
     policy.extend(set.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
-    log.begin(
-        1,
-        Opening {
-            policy,
-            reward_range: range,
-            horizon: None,
-            seed: 1,
-            outcomes: Outcomes::Number,
-            recipe,
-        },
-    )
-    .unwrap();
+    log.begin(1, Opening { policy, ..Opening::new(recipe, range, 1) }).unwrap();
     log
 }
 

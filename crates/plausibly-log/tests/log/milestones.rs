@@ -61,7 +61,7 @@ fn play(log: &mut Log<Memory>, plan: &Plan, rng: &mut Stream, steps: usize) {
                 let offered = table(rng, plan, leave_out);
                 let known = context(rng, plan);
                 let among = Among::Table(&offered);
-                let asked = Asked { among, context: &known, key: None, certificate: None };
+                let asked = Asked::among(among, &known);
                 log.take(at, &asked).map(|_| ())
             }
         };

@@ -18,11 +18,15 @@ mod milestones;
 mod mutants;
 mod once;
 mod rates;
+mod refusals;
 mod replays;
+mod request_rows;
+mod requests;
 mod schema;
 mod torn;
 mod typed;
 mod upgraded;
+mod windows;
 mod words;
 
 use memory::Memory;
@@ -204,11 +208,9 @@ pub(crate) fn begin(log: &mut Log<Memory>, plan: &Plan, first: &Table, rng: &mut
     };
     let opening = Opening {
         policy: plan.policy.clone(),
-        reward_range: (-5.0, 15.0),
         horizon: Some(plan.steps as u64),
-        seed: plan.seed,
         outcomes: plan.outcomes,
-        recipe,
+        ..Opening::new(recipe, (-5.0, 15.0), plan.seed)
     };
     log.begin(1_000_000, opening).unwrap();
 }

@@ -42,8 +42,8 @@ fn of_first_format(disk: &Memory) -> Memory {
     let mut journal = Journal::open(first.clone()).unwrap();
     for body in lines(disk) {
         let mut event: Event = serde_json::from_str(&body).unwrap();
-        if let Event::Opened { format, policy, .. } = &mut event {
-            *format = FIRST_FORMAT;
+        if let Event::Opened { format, policy, growth, .. } = &mut event {
+            (*format, *growth) = (FIRST_FORMAT, None);
             policy.remove("exclusion");
         }
         if let Event::Decided { forecasts, .. } = &mut event {

@@ -3,7 +3,6 @@
 use super::{Memory, Plan, open, plan, play, policies, steady};
 use plausibly::Ledger;
 use plausibly_log::certificate::{Certificate, Grounds, Standing, Sums};
-use plausibly_log::event::Outcomes;
 use plausibly_log::event::{Event, FORMAT};
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, read};
 use plausibly_log::policy::{PolicyTable, read_policy};
@@ -28,6 +27,7 @@ fn of_own(step: &Step<'_>) -> Certificate {
         at: "2026-11-16T08:30:00.000000Z".parse().unwrap(),
         set: *set,
         context,
+        rows: None,
     };
     Certificate::new(step.state.grounds(&occasion, None).unwrap()).unwrap()
 }
@@ -173,14 +173,7 @@ fn thirty() -> (Memory, PolicyTable) {
     let (disk, policy) = (Memory::default(), policies(true)[0].clone());
     let mut log: Log<Memory> = open(&disk);
     let recipe = Recipe::infer(&table, &Context::default()).unwrap();
-    let opening = Opening {
-        policy: policy.clone(),
-        reward_range: (0.0, 1.0),
-        horizon: None,
-        seed: 1,
-        outcomes: Outcomes::Number,
-        recipe,
-    };
+    let opening = Opening { policy: policy.clone(), ..Opening::new(recipe, (0.0, 1.0), 1) };
     log.begin(1, opening).unwrap();
     for decision in 1..=30 {
         log.decide(2, &table, &Context::default(), 10).unwrap();

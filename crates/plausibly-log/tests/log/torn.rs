@@ -50,6 +50,8 @@ fn bodies(seed: u64) -> Vec<String> {
         outcomes: if seed.is_multiple_of(3) { Outcomes::Counts } else { Outcomes::Number },
         assumed: vec![name(1)],
         upgraded: None,
+        growth: None,
+        window: None,
         recipe,
     };
     let mut events = vec![
@@ -67,15 +69,28 @@ fn bodies(seed: u64) -> Vec<String> {
             chosen: 2,
             label: name(1),
             key: seed.is_multiple_of(2).then(|| name(2)),
+            request: None,
+            by: None,
+            rows: None,
             forecasts: seed
                 .is_multiple_of(5)
                 .then_some(RecordedForecasts { steps: [-7, 1 << 24, 3], counts: 1 }),
         },
-        Event::Rewarded { decision: 1, reward: c, of: seed.is_multiple_of(2).then_some(9) },
-        Event::Corrected { decision: 1, reward: a, of: None },
-        Event::Retracted { decision: 1 },
-        Event::Dropped { decision: 1 },
-        Event::Undropped { decision: 1 },
+        Event::Rewarded {
+            decision: 1,
+            reward: c,
+            of: seed.is_multiple_of(2).then_some(9),
+            at_deadline: seed.is_multiple_of(3),
+            by: None,
+        },
+        Event::Reported { decision: 1, reward: b, of: None, by: Some(name(3)) },
+        Event::Late { decision: 1, reward: a, of: Some(3), by: None },
+        Event::Paused { by: Some(name(5)) },
+        Event::Resumed { by: None },
+        Event::Corrected { decision: 1, reward: a, of: None, by: None },
+        Event::Retracted { decision: 1, by: None },
+        Event::Dropped { decision: 1, at_deadline: false, by: None },
+        Event::Undropped { decision: 1, by: None },
     ];
     let kinds = events.len();
     events.rotate_left(usize::try_from(seed).unwrap() % kinds);

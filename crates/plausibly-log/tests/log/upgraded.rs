@@ -18,8 +18,8 @@ fn of_format_1(plan: &Plan) -> Option<(Memory, Vec<Certificate>)> {
     let first = table(&mut rng, plan, 0.0);
     begin(&mut open(&newer), plan, &first, &mut rng);
     let mut opened = bodies(&newer).remove(0).1;
-    let Event::Opened { format, policy, assumed, .. } = &mut opened else { panic!() };
-    (*format, *assumed) = (FIRST_FORMAT, Vec::new());
+    let Event::Opened { format, policy, assumed, growth, .. } = &mut opened else { panic!() };
+    (*format, *assumed, *growth) = (FIRST_FORMAT, Vec::new(), None);
     policy.clone_from(&plan.policy);
     policy.remove("exclusion");
     // As format 1 wrote it, every field with its value.

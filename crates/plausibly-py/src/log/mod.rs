@@ -338,11 +338,9 @@ impl Wanted {
         let usual = || plausibly_log::policy::default_for(&recipe, reward_range, outcomes);
         let mut opening = Opening {
             policy: self.policy.clone().unwrap_or_else(usual),
-            reward_range,
             horizon: self.horizon,
-            seed: self.seed.unwrap_or(at_us.unsigned_abs()),
             outcomes,
-            recipe,
+            ..Opening::new(recipe, reward_range, self.seed.unwrap_or(at_us.unsigned_abs()))
         };
         if let Some(noise) = self.noise {
             opening = opening.scattering(noise).map_err(|error| of_log(&error, "noise"))?;

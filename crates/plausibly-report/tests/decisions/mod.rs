@@ -5,7 +5,6 @@ mod slide;
 pub(crate) mod xml;
 
 use plausibly_log::certificate::Certificate;
-use plausibly_log::event::Outcomes;
 use plausibly_log::journal::FileStorage;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
@@ -58,14 +57,8 @@ impl Scene {
         };
         let policy: PolicyTable = self.policy.as_object().unwrap().clone();
         let recipe = Recipe::infer(&table, &context(0)).unwrap();
-        let opening = Opening {
-            policy,
-            reward_range: self.range,
-            horizon: Some(1000),
-            seed: 1,
-            outcomes: Outcomes::Number,
-            recipe,
-        };
+        let opening =
+            Opening { policy, horizon: Some(1000), ..Opening::new(recipe, self.range, 1) };
         log.begin(MORNING, opening).unwrap();
         let mut last = None;
         for decision in 1..=self.decisions {
