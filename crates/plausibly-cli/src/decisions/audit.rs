@@ -45,13 +45,7 @@ fn report(log: &Path, found: &Result<Audited>) -> Result<Value> {
     let mut report = json!({ "log": log.display().to_string(), "passed": found.is_ok() });
     let (counts, flaw) = match found {
         Ok(found) => (serde_json::to_value(found)?, Value::Null),
-        Err(error) => match error.downcast_ref() {
-            Some(AuditError::Line(wrong)) => (json!({}), serde_json::to_value(wrong)?),
-            _ => {
-                let why = exit::message(error);
-                (json!({}), json!({ "line": null, "decision": null, "field": null, "why": why }))
-            }
-        },
+        Err(error) => (json!({}), flaw(error)?),
     };
     if let (Value::Object(report), Value::Object(counts)) = (&mut report, counts) {
         report.extend(counts);
@@ -60,32 +54,41 @@ fn report(log: &Path, found: &Result<Audited>) -> Result<Value> {
     Ok(report)
 }
 
+fn flaw(error: &Error) -> Result<Value> {
+    if let Some(AuditError::Line(wrong)) = error.downcast_ref() {
+        return Ok(serde_json::to_value(wrong)?);
+    }
+    let why = exit::message(error);
+    Ok(json!({ "line": null, "decision": null, "field": null, "why": why }))
+}
+
 fn text(log: &Path, found: &Audited) -> String {
-    let mut text = format!(
-        "{}: {}, and each follows from those before it\n",
-        log.display(),
-        plural(found.lines, "line", "lines")
-    );
-    text += &format!(
-        "{} ({} settled, {} pending, {} dropped): every choice{} was derived again, and is right\n",
-        plural(found.decisions, "decision", "decisions"),
-        found.settled,
-        found.pending,
-        found.dropped,
-        if found.forecasts > 0 { " and every forecast" } else { "" },
-    );
+    let (log, lines) = (log.display(), plural(found.lines, "line", "lines"));
+    let decisions = plural(found.decisions, "decision", "decisions");
+    let Audited { settled, pending, dropped, retired, .. } = found;
+    let forecasts = if found.forecasts > 0 { " and every forecast" } else { "" };
     let actions = plural(found.actions, "action", "actions");
     let sets = plural(found.sets, "set", "sets");
-    text += &format!("{actions} ({} retired), {sets}\n", found.retired);
+    let mut text = vec![
+        format!("{log}: {lines}, and each follows from those before it"),
+        format!(
+            "{decisions} ({settled} settled, {pending} pending, {dropped} dropped): every \
+             choice{forecasts} was derived again, and is right"
+        ),
+        format!("{actions} ({retired} retired), {sets}"),
+    ];
     if found.amended > 0 {
         let lines = plural(found.amended, "line changes", "lines change");
-        text += &format!("{lines} what was recorded about an earlier outcome\n");
+        text.push(format!("{lines} what was recorded about an earlier outcome"));
     }
     if found.unfinished > 0 {
-        text += &format!(
-            "the last {} are of a line that is being written, or that an interrupted write left\n",
-            plural(found.unfinished, "byte", "bytes")
-        );
+        let bytes = plural(found.unfinished, "byte", "bytes");
+        text.push(format!(
+            "the last {bytes} are of a line that is being written, or that an interrupted write \
+             left"
+        ));
     }
-    text + &format!("statistics {}\nlast line  {}\n", found.statistics, found.hash)
+    text.push(format!("statistics {}", found.statistics));
+    text.push(format!("last line  {}\n", found.hash));
+    text.join("\n")
 }

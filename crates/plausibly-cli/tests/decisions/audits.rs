@@ -19,9 +19,13 @@ fn a_log_that_follows_passes_with_its_counts_and_its_hash() {
     assert_eq!((&found["passed"], &found["flaw"]), (&json!(true), &Value::Null));
     assert_eq!((&found["lines"], &found["hash"]), (&json!(29), &last["hash"]));
     assert_eq!((&found["decisions"], &found["actions"]), (&json!(12), &json!(3)));
+    assert!(!said.contains("an earlier outcome"), "{said}");
+    desk.says(&["reward", "--log", "a.log", "3", "0.5", "--correct"]);
+    let amended = desk.says(&["audit", "a.log"]);
+    assert!(amended.contains("\n1 line changes what was recorded about an earlier"), "{amended}");
     // The variable names the log, as it does for other commands.
     let by_variable = desk.command(&["audit"]).env("PLAUSIBLY_LOG", "a.log").output().unwrap();
-    assert_eq!(String::from_utf8(by_variable.stdout).unwrap(), said);
+    assert_eq!(String::from_utf8(by_variable.stdout).unwrap(), amended);
 }
 
 #[test]
@@ -49,7 +53,7 @@ fn a_damaged_log_is_named_with_the_line_and_what_to_do() {
     let desk = desk();
     let mut log = fs::read(desk.path("a.log")).unwrap();
     let at = log.len() / 2;
-    let line = log[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line = log[..at].split(|byte| *byte == b'\n').count();
     log[at] ^= 1;
     fs::write(desk.path("damaged.log"), log).unwrap();
     let (code, said) = desk.refuses(&["audit", "damaged.log"]);

@@ -205,17 +205,20 @@ fn a_decision_that_does_not_follow_is_named_although_all_hashes_are_right() {
     let mut rng = Stream::new(9, 0, "forged");
     for (kind, (forge, field, folds)) in FORGERIES.iter().enumerate() {
         for _ in 0..12 {
-            let decision = 1 + rng.index(120);
+            let decision = 1 + rng.below(120);
             let mut line = 0;
             let forged = forged(&disk, |events| {
-                let of = |event: &Event| matches!(event, Event::Decided { decision: own, .. } if *own == decision as u64);
+                let of = |event: &Event| match event {
+                    Event::Decided { decision: own, .. } => *own == decision,
+                    _ => false,
+                };
                 let at = events.iter().position(|(_, event)| of(event)).unwrap();
                 forge(&mut events[at].1);
                 line = at as u64 + 1;
             });
             let wrong = wrong_line(&forged);
             let found = (wrong.line, wrong.decision, wrong.field);
-            assert_eq!(found, (line, Some(decision as u64), *field), "forgery {kind}: {wrong}");
+            assert_eq!(found, (line, Some(decision), *field), "forgery {kind}: {wrong}");
             assert_eq!(fold(&forged, |_| Ok(())).is_ok(), *folds, "forgery {kind}");
         }
     }

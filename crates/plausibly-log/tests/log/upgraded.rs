@@ -6,7 +6,9 @@ use plausibly_log::certificate::{Certificate, Findings};
 use plausibly_log::event::{Event, FIRST_FORMAT, FORMAT};
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, Storage as _, read};
 use plausibly_log::state::State;
-use plausibly_log::{LogError, audit, certificate, check_upgrade, fold, replay, upgrade};
+use plausibly_log::{
+    AuditError, LineField, LogError, audit, certificate, check_upgrade, fold, replay, upgrade,
+};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -104,6 +106,26 @@ fn net(found: &Certificate) -> Option<f64> {
     let beta = beta + 2.0 * (2.0 * largest * error + error * error) * n;
     let shift = Quantised { radius: Fixed { sqrt_beta: 0.0 }, theta_norm_bound };
     Some((beta.sqrt() + shift.sqrt_beta(&evidence)) * (1.0 + 1e-9))
+}
+
+/// The rules of format 1 have no forecasts, but the lines of an upgraded log do.
+#[test]
+fn a_forged_forecast_of_an_earlier_decision_is_named() {
+    let mut tried = 0;
+    for plan in (0..60).map(|seed| plan(seed, (8, 12), 40)) {
+        let Some((old, _)) = of_format_1(&plan) else { continue };
+        let mut events = bodies(&upgraded(&old));
+        let has_forecasts =
+            |event: &Event| matches!(event, Event::Decided { forecasts: Some(_), .. });
+        let Some(at) = events.iter().rposition(|(_, event)| has_forecasts(event)) else { continue };
+        if let Event::Decided { forecasts: Some(own), .. } = &mut events[at].1 {
+            own.steps[0] += 1;
+        }
+        let Err(AuditError::Line(wrong)) = audit(&rewritten(&events)) else { panic!("{plan:?}") };
+        assert_eq!((wrong.line, wrong.field), (at as u64 + 1, LineField::Forecasts), "{wrong}");
+        tried += 1;
+    }
+    assert!(tried > 10, "{tried}");
 }
 
 /// The number of logs upgraded, and of later decisions by forecasts.
