@@ -35,13 +35,13 @@ fn main() -> Outcome<()> {
     let folder = PathBuf::from(args.next().ok_or("say a folder")?);
     let decisions: u64 = args.next().map_or(Ok(1_000_000), |text| text.parse())?;
     let path = folder.join("scale.log");
-    let deciding = match path.exists() {
-        true => None,
-        false => Some(timed("decided", || decide(&path, decisions))?.0),
-    };
+    let mut deciding = None;
+    if !path.exists() {
+        deciding = Some(timed("decided", || decide(&path, decisions))?.0);
+    }
     println!("{} MB", std::fs::metadata(&path)?.len() / 1_000_000);
-    let reading =
-        timed("read from the first line", || Ok(drop(Log::open(FileStorage::new(&path))?)))?;
+    let (reading, _) =
+        timed("read from the first line", || Ok(Log::open(FileStorage::new(&path))?))?;
     let auditing = timed("audited", || Ok(audit(&FileStorage::new(&path))?))?.0;
     if let Some(deciding) = deciding {
         println!("  {:.2} times as long as deciding", auditing / deciding);
@@ -50,11 +50,11 @@ fn main() -> Outcome<()> {
     let kept = timed("milestones made", || Ok(keep_milestones(&mut storage)?))?.1;
     println!("  {} milestones", kept.milestones);
     timed("milestones brought up to date", || Ok(keep_milestones(&mut storage)?))?;
-    let opening = timed("opened from the snapshot", || {
-        Ok(drop(Log::open_from_snapshot(FileStorage::new(&path))?))
+    let (opening, _) = timed("opened from the snapshot", || {
+        Ok(Log::open_from_snapshot(FileStorage::new(&path))?)
     })?;
-    println!("  {:.0} times as fast as reading", reading.0 / opening.0);
-    certificates(&path, decisions, reading.0)
+    println!("  {:.0} times as fast as reading", reading / opening);
+    certificates(&path, decisions, reading)
 }
 
 /// Takes decisions in batches; outcomes come some batches later.

@@ -6,7 +6,7 @@ use crate::journal::{Checkpoint, Entry, LineAt, LineHash};
 use crate::state::{Kept, State};
 use serde::{Deserialize, Serialize};
 
-/// A milestone stands after each so many lines.
+/// The number of lines between milestones.
 pub const LINES: u64 = 4096;
 
 /// The version of the form.
@@ -64,7 +64,7 @@ pub(super) fn line_at((seq, begin): (u64, u64)) -> LineAt {
 }
 
 impl Places {
-    /// Begins a block behind so many decisions and sets.
+    /// Begins a block behind these numbers of decisions and sets.
     pub(super) fn behind(decisions: u64, sets: u64, structure_before: Option<usize>) -> Self {
         let (first_decision, first_set) = (decisions + 1, sets);
         Self { first_decision, first_set, structure_before, ..Self::default() }

@@ -1,11 +1,11 @@
-//! Milestones: what the lines of a log add up to after each 4,096 of them, in a file beside it. With
-//! them the certificate of any decision takes a few thousand lines, and a writer opens a long log
-//! without reading all of it.
+//! Milestones: what the lines of a log add up to after each 4,096 of them, in a file beside it.
+//! With them the certificate of any decision takes a few thousand lines, and a writer opens a long
+//! log without reading all of it.
 //!
-//! Milestones are a cache. They are written by readers, never by the writer of the log, and follow
-//! from the lines. A file that does not fit the log is not used, and whoever needs it reads the log
-//! from its first line. What fits is trusted: only reading all lines ([`audit`](crate::audit),
-//! `verify --log`) proves the sums, and says so.
+//! Milestones are a cache. Readers write them, never the writer of the log, and they follow from
+//! the lines. A file that does not fit the log is not used: the log is then read from its first
+//! line. What fits is trusted; only a reading of all lines ([`audit`](crate::audit),
+//! `verify --log`) proves it.
 
 mod block;
 mod index;

@@ -176,7 +176,7 @@ impl State {
         PairsSharing {
             first: self.sets.first().map_or(1, |first| first.len()) as u64,
             ever: self.actions.len() as u64,
-            changed: self.has_changed || set != 0,
+            changed: self.seen.other_sets || set != 0,
         }
     }
 }

@@ -53,7 +53,7 @@ impl State {
             let prior = BellPrior::in_context(self.recipe.dim(), norm_bound, bound);
             return Ok(prior.expect("with a context, the bound follows from the columns"));
         }
-        if self.has_own_rows {
+        if self.seen.own_rows {
             let why = "a bell curve is judged by the rows of the first decision";
             return Err(StepError::RequestRows { why });
         }
@@ -74,7 +74,7 @@ impl State {
     /// The first outcomes of different value, on the scale of the statistics: enough of them show
     /// that outcomes are measurements.
     fn different_values(&self) -> Result<Vec<f64>, StepError> {
-        if self.counted {
+        if self.seen.counts {
             return Err(StepError::BellOfCounts);
         }
         let mut values: Vec<f64> = Vec::new();

@@ -141,7 +141,7 @@ impl Decisions {
 
     /// Takes a decision back from the log.
     pub(super) fn add_early(&mut self, number: u64, decision: Decision) {
-        // Facts pending decisions are counted already.
+        // Known pending decisions are counted already.
         self.pending += usize::from(!self.knows_pending && decision.outcome == Outcome::Pending);
         self.early.insert(number, decision);
     }

@@ -62,7 +62,7 @@ impl State {
             policy: self.table.clone(),
             reward_range: terms.reward_range,
             outcomes: self.outcomes,
-            counted: self.counted,
+            counted: self.seen.counts,
             amended: self.amended(terms.format),
             horizon: terms.horizon,
             seed: terms.seed,

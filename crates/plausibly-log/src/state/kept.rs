@@ -5,7 +5,7 @@
 use super::decisions::Decisions;
 use super::keys::Keys;
 use super::window::{KeptOutcome, Windowed};
-use super::{Rows, State, StepError, index};
+use super::{Rows, Seen, State, StepError, index};
 use crate::certificate::Amended;
 use crate::event::Event;
 use crate::recipe::Context;
@@ -24,10 +24,8 @@ pub(crate) struct Kept {
     pub(crate) sets: u64,
     last_set: Option<u64>,
     last_context: Context,
-    counted: bool,
+    seen: Seen,
     amended: Amended,
-    has_changed: bool,
-    has_own_rows: bool,
     paused: bool,
     /// The actions that a decision has chosen.
     taken: Vec<u64>,
@@ -95,10 +93,8 @@ impl State {
             sets: self.sets.len() as u64,
             last_set: self.last_set,
             last_context: self.last_context.clone(),
-            counted: self.counted,
+            seen: self.seen,
             amended: self.amended,
-            has_changed: self.has_changed,
-            has_own_rows: self.has_own_rows,
             paused: self.paused,
             taken: taken.map(|(id, _)| id).collect(),
             sums: KeptSums::of(&self.statistics),
@@ -139,9 +135,7 @@ impl State {
         }
         self.last_set = kept.last_set;
         self.last_context = kept.last_context.clone();
-        (self.counted, self.amended, self.has_changed) =
-            (kept.counted, kept.amended, kept.has_changed);
-        (self.has_own_rows, self.paused) = (kept.has_own_rows, kept.paused);
+        (self.seen, self.amended, self.paused) = (kept.seen, kept.amended, kept.paused);
         if let Some(windowed) = &mut self.windowed {
             windowed.restore(waiting.and_then(|waiting| waiting.outcomes.as_ref()));
         }

@@ -42,6 +42,7 @@ use keys::Keys;
 use parts::Parts;
 use phases::Phases;
 use plausibly::spec::PolicySpec;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use window::Windowed;
@@ -132,8 +133,6 @@ pub struct State {
     table: PolicyTable,
     reward_range: (f64, f64),
     outcomes: Outcomes,
-    /// Whether any decision has had a count of outcomes.
-    counted: bool,
     amended: Amended,
     horizon: Option<u64>,
     seed: u64,
@@ -160,20 +159,29 @@ pub struct State {
     paused: bool,
     /// What has come before and after deadlines, in a log with a window.
     windowed: Option<Windowed>,
-    /// Whether a decision was about another set than the first.
-    has_changed: bool,
+    seen: Seen,
     statistics: Statistics,
     /// What each row of features has paid, while that is asked for.
     rows: Option<Rows>,
     committed: Option<Committed>,
     phases: Option<Phases>,
     parts: Parts,
-    /// Whether any decision has had rows of its own.
-    has_own_rows: bool,
     /// The line that last changed the policy, what an outcome is, or the features.
     terms_at: u64,
     /// The line that last changed the sums over settled decisions, or how they are read.
     settled_at: u64,
+}
+
+/// What has ever come in this log.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Seen {
+    /// A count of outcomes.
+    counts: bool,
+    /// A decision about another set than the first.
+    other_sets: bool,
+    /// A decision with rows of its own.
+    own_rows: bool,
 }
 
 /// The sums that explore-then-commit committed to.

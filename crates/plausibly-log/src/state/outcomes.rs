@@ -28,7 +28,7 @@ impl State {
         }
         self.check_settling(decision, Some(reward), (at_us, at_deadline))?;
         self.apply(decision, Change::Settled(settlement))?;
-        self.counted |= reward.of.is_some();
+        self.seen.counts |= reward.of.is_some();
         self.hold(decision, None);
         self.set_outcome(decision, Outcome::Settled { reward, seq });
         Ok(())
@@ -43,7 +43,7 @@ impl State {
         self.check_kind(reward)?;
         let settlement = self.settlement(decision, reward)?;
         if self.reported(decision).is_some() {
-            self.counted |= reward.of.is_some();
+            self.seen.counts |= reward.of.is_some();
             self.amended.corrected += 1;
             self.hold(decision, Some(reward));
             return Ok(());
@@ -57,7 +57,7 @@ impl State {
         self.apply(decision, Change::Settled(settlement))?;
         // A reward that was committed to keeps its line, so that it stays among those.
         let seq = if self.is_committed(decision) { first } else { seq };
-        self.counted |= reward.of.is_some();
+        self.seen.counts |= reward.of.is_some();
         self.amended.corrected += 1;
         self.set_outcome(decision, Outcome::Settled { reward, seq });
         Ok(())

@@ -7,7 +7,9 @@ use super::needs::Line;
 use super::parts::Parts;
 use super::request_rows::check_rows;
 use super::window::Windowed;
-use super::{ActionRecord, Committed, Decision, Outcome, State, StepError, check_request, index};
+use super::{
+    ActionRecord, Committed, Decision, Outcome, Seen, State, StepError, check_request, index,
+};
 use crate::assumed::assumed;
 use crate::certificate::Amended;
 use crate::event::{
@@ -15,7 +17,7 @@ use crate::event::{
     Upgraded,
 };
 use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
-use crate::recipe::{Context, Extension};
+use crate::recipe::{Context, Extension, Recipe};
 use crate::reward::Reward;
 use crate::scale::Scale;
 use crate::statistics::{Change, Statistics, StatisticsError};
@@ -48,15 +50,7 @@ impl State {
         };
         check_format(*format, upgraded.as_ref(), *outcomes, growth.is_some())?;
         let rules = rules(*format, upgraded.as_ref(), 0);
-        let (low, high) = *reward_range;
-        if !(low < high && (high - low).is_finite()) {
-            return Err(StepError::Range { low, high });
-        }
-        let scale = Scale::new(*reward_range, recipe.is_given());
-        if !scale.fits() {
-            return Err(StepError::FarRange { low, high });
-        }
-        recipe.check_scaled_bound(scale.length())?;
+        let length = check_range(*reward_range, recipe)?;
         let natural = |spec: &PolicySpec| natural_ridge(spec, recipe, *reward_range);
         let (spec, table) = read_settled(policy, setting(recipe.dim()), *horizon, rules, natural)?;
         check_outcomes(&spec, *outcomes)?;
@@ -70,13 +64,12 @@ impl State {
             table,
             reward_range: *reward_range,
             outcomes: *outcomes,
-            counted: false,
             amended: Amended::default(),
             horizon: *horizon,
             seed: *seed,
             recipe: recipe.clone(),
             first_dim: recipe.dim(),
-            first_bound: recipe.theta_norm_bound(high - low),
+            first_bound: recipe.theta_norm_bound(length),
             growth: *growth,
             actions: Vec::new(),
             live: BTreeMap::new(),
@@ -88,13 +81,12 @@ impl State {
             keys: Keys::default(),
             paused: false,
             windowed: window.map(Windowed::new),
-            has_changed: false,
+            seen: Seen::default(),
             statistics,
             rows: None,
             committed: None,
             phases: None,
             parts: Parts::default(),
-            has_own_rows: false,
             terms_at: 1,
             settled_at: 1,
         };
@@ -348,9 +340,9 @@ impl State {
         if own_parts.is_some() {
             // What an action pays with rows that change is no single number.
             self.statistics.forget_earned();
-            self.has_own_rows = true;
+            self.seen.own_rows = true;
         }
-        self.has_changed |= taken.set != 0;
+        self.seen.other_sets |= taken.set != 0;
         taken.run = self.run_of(context);
         self.last_set = Some(taken.set);
         self.actions[index(action)].taken = true;
@@ -420,6 +412,19 @@ impl State {
         self.last_context.clone_from(context);
         last.map_or(0, |last| last + 1)
     }
+}
+
+/// Checks the range of rewards, and returns its length.
+fn check_range((low, high): (f64, f64), recipe: &Recipe) -> Result<f64, StepError> {
+    if !(low < high && (high - low).is_finite()) {
+        return Err(StepError::Range { low, high });
+    }
+    let scale = Scale::new((low, high), recipe.is_given());
+    if !scale.fits() {
+        return Err(StepError::FarRange { low, high });
+    }
+    recipe.check_scaled_bound(scale.length())?;
+    Ok(high - low)
 }
 
 /// Checks that a log of this format can begin like this.

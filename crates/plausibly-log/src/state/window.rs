@@ -158,7 +158,7 @@ impl State {
             return Err(self.refusal(decision, "to replace it, add --correct"));
         }
         self.check_time(decision, at_us, false)?;
-        self.counted |= reward.of.is_some();
+        self.seen.counts |= reward.of.is_some();
         self.hold(decision, Some(reward));
         Ok(())
     }

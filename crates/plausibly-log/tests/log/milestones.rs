@@ -4,9 +4,11 @@
 use super::{Memory, Plan, begin, context, few_arms, open, plan, rates, table};
 use plausibly::Stream;
 use plausibly_log::certificate::Certificate;
-use plausibly_log::event::Outcomes;
+use plausibly_log::event::{Outcomes, Unreported, Window};
+use plausibly_log::recipe::Recipe;
 use plausibly_log::{
-    Among, Asked, LINES, Log, LogError, Reward, certificate, certificate_near, keep_milestones,
+    Among, Asked, LINES, Log, LogError, Opening, Reward, certificate, certificate_near,
+    keep_milestones,
 };
 
 /// Plans long enough for some milestones, of every kind of sums.
@@ -24,24 +26,47 @@ fn plans() -> Vec<Plan> {
         find("code", |plan| !plan.context && !plan.given && plan.columns > 1),
         find("lin-ts", |plan| plan.given),
         find("code", |plan| plan.outcomes == Outcomes::Counts && plan.columns > 0),
+        find("code", |plan| is_windowed(plan) && !plan.given && plan.columns > 1),
         few_arms(3, 0),
+        few_arms(4, 0),
         // A model of rows.
-        rates(8, 0),
+        rates(3, 0),
         rates(5, 0),
     ]
     .map(long)
     .into()
 }
 
+/// Whether outcomes of a plan are held for a window, and its rows belong to one decision each.
+fn is_windowed(plan: &Plan) -> bool {
+    plan.seed.is_multiple_of(2)
+}
+
+/// Begins a log, if it has no line yet.
+fn begun(log: &mut Log<Memory>, plan: &Plan, rng: &mut Stream) {
+    if log.state().is_some() {
+        return;
+    }
+    let first = table(&mut Stream::new(plan.seed, 0, "first"), plan, 0.0);
+    if !is_windowed(plan) {
+        return begin(log, plan, &first, rng);
+    }
+    let recipe = Recipe::infer(&first, &context(rng, plan)).unwrap();
+    let unreported = if plan.columns == 0 { Unreported::Reward(-5.0) } else { Unreported::Drop };
+    let window = Some(Window { seconds: 40, unreported });
+    let policy = plan.policy.clone();
+    let opening = Opening::new(recipe, (-5.0, 15.0), plan.seed).about(plan.outcomes);
+    let opening = Opening { window, policy, ..opening };
+    log.begin(0, opening).unwrap();
+}
+
 /// Plays a history in which nothing depends on what the state in memory knows.
 fn play(log: &mut Log<Memory>, plan: &Plan, rng: &mut Stream, steps: usize) {
-    if log.state().is_none() {
-        let first = table(&mut Stream::new(plan.seed, 0, "first"), plan, 0.0);
-        begin(log, plan, &first, rng);
-    }
-    for _ in 0..steps {
-        let at = log.state().map_or(0, |state| i64::try_from(state.count_decisions()).unwrap());
+    begun(log, plan, rng);
+    for step in 0..steps {
         let decisions = log.state().unwrap().count_decisions();
+        let at = 1_000_000 * i64::try_from(decisions).unwrap();
+        log.settle_due(at).unwrap();
         let recent = |rng: &mut Stream| {
             let most = if rng.uniform() < 0.1 { 5_000 } else { 40 };
             let back = rng.index(most) as u64;
@@ -60,9 +85,15 @@ fn play(log: &mut Log<Memory>, plan: &Plan, rng: &mut Stream, steps: usize) {
                 let leave_out = if rng.uniform() < 0.2 { 0.3 } else { 0.0 };
                 let offered = table(rng, plan, leave_out);
                 let known = context(rng, plan);
-                let among = Among::Table(&offered);
-                let asked = Asked::among(among, &known);
-                log.take(at, &asked).map(|_| ())
+                let among = if is_windowed(plan) && plan.columns > 0 {
+                    Among::Rows(&offered)
+                } else {
+                    Among::Table(&offered)
+                };
+                // Some keys come again, also those of decisions before a snapshot.
+                let key = format!("request {}", rng.index(2 * steps));
+                let key = (step % 3 == 0).then_some(key.as_str());
+                log.take(at, &Asked { key, ..Asked::among(among, &known) }).map(|_| ())
             }
         };
         match refused {
@@ -216,7 +247,8 @@ fn milestones_that_do_not_fit_are_not_used() {
 #[test]
 fn a_log_whose_decisions_need_more_than_sums_has_no_milestones() {
     let mut plans = (0..).map(|seed| plan(seed, (5, 6), 10));
-    let bell = plans.find(|plan| plan.policy.get("radius").is_some_and(|r| r["kind"] == "bell"));
+    let is_bell = |plan: &Plan| plan.policy.get("radius").is_some_and(|r| r["kind"] == "bell");
+    let bell = plans.find(|plan| is_bell(plan) && !is_windowed(plan));
     let plan = Plan { steps: 6_500, ..bell.unwrap() };
     let mut disk = Memory::default();
     play(&mut open(&disk), &plan, &mut Stream::new(1, 0, "bell"), plan.steps);
