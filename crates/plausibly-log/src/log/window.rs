@@ -5,9 +5,9 @@ use crate::journal::Storage;
 use crate::time::Time;
 
 impl<S: Storage> Log<S> {
-    /// Settles all decisions whose deadlines have passed, in their order and with one sync: with the
-    /// outcome that was reported, or else as the window says. Returns how many. Nothing is written
-    /// if there are none, or the log has no window.
+    /// Settles all decisions whose deadlines have passed, in their order and with one sync: with
+    /// the outcome that was reported, or else as the window says. Returns how many. Nothing is
+    /// written if there are none, or the log has no window.
     ///
     /// Deadlines pass by the times of lines, which never go back: an earlier time than that of the
     /// last line counts as that one.
