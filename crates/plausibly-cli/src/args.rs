@@ -77,6 +77,10 @@ pub(crate) enum Command {
     Decide(Box<decisions::Decide>),
     Reward(decisions::Reward),
     Drop(decisions::Drop),
+    /// Take no decisions until the log is resumed; outcomes are still taken
+    Pause(decisions::Pause),
+    /// Take decisions again
+    Resume(decisions::Pause),
     History(decisions::History),
     Status(decisions::StatusArgs),
     Compare(decisions::Compare),

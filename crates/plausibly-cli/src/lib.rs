@@ -42,6 +42,8 @@ fn execute(command: Command) -> Result<()> {
         Command::Decide(args) => decisions::decide::run(&args),
         Command::Reward(args) => decisions::reward::run(&args),
         Command::Drop(args) => decisions::reward::drop_decision(&args),
+        Command::Pause(args) => decisions::window::pause(&args, true),
+        Command::Resume(args) => decisions::window::pause(&args, false),
         Command::History(args) => decisions::history::run(&args),
         Command::Status(args) => decisions::status::run(&args),
         Command::Compare(args) => decisions::compare::run(&args),

@@ -10,6 +10,8 @@ fn every_help_teaches_and_ends_with_an_example() {
         ("decide", &["decide", "--help"]),
         ("reward", &["reward", "--help"]),
         ("drop", &["drop", "--help"]),
+        ("pause", &["pause", "--help"]),
+        ("resume", &["resume", "--help"]),
         ("history", &["history", "--help"]),
         ("status", &["status", "--help"]),
         ("compare", &["compare", "--help"]),

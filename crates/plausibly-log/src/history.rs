@@ -24,8 +24,8 @@ pub struct PastDecision {
     pub context: Context,
     /// The kind of its outcome.
     pub outcome: OutcomeStatus,
-    /// The current reward, corrections included, also while it is held; with `of`, how many outcomes
-    /// were yes.
+    /// The current reward, corrections included, also while it is held; with `of`, how many
+    /// outcomes were yes.
     pub reward: Option<f64>,
     /// The number of outcomes, where they are counted.
     #[serde(skip_serializing_if = "Option::is_none")]

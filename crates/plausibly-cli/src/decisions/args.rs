@@ -96,6 +96,9 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "F", value_parser = factor)]
     pub(crate) odds_factor: Option<f64>,
 
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+
     /// A column to leave out of the features; only for the first decision
     #[arg(long, value_name = "COLUMN")]
     pub(crate) leave_out: Vec<String>,
@@ -165,6 +168,24 @@ pub(crate) struct Vectors {
     /// for the first decision
     #[arg(long, value_name = "S", requires = "as_given", value_parser = read_number)]
     pub(crate) theta_norm_bound: Option<f64>,
+}
+
+/// The flags for windows.
+#[derive(Debug, Arguments)]
+pub(crate) struct WindowArgs {
+    /// How long after a decision its outcome may come, such as `7d`, `12h`, `30min` or `90s`. An
+    /// outcome is held until then, and counts from then on; a later one counts for nothing. Only
+    /// for the first decision [default: outcomes count when they come]
+    #[arg(long, value_name = "SPAN", value_parser = super::window::span)]
+    pub(crate) window: Option<u64>,
+
+    /// The reward of a decision without an outcome at the end of its window; only for the first
+    /// decision [default: it is dropped]
+    #[arg(
+        long, value_name = "VALUE", requires = "window", allow_negative_numbers = true,
+        value_parser = read_number
+    )]
+    pub(crate) default: Option<f64>,
 }
 
 /// Record the outcome of a decision, or of many
@@ -256,6 +277,31 @@ pub(crate) struct Drop {
     /// Undo the drop: the decision is pending again
     #[arg(long)]
     pub(crate) undo: bool,
+
+    #[command(flatten)]
+    pub(crate) time: Time,
+
+    #[command(flatten)]
+    pub(crate) wait: Wait,
+
+    /// Allow a time more than a day ahead of the clock
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Pause a log, or let it go on
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly pause --log wines.log --by Ada\n  plausibly resume \
+                        --log wines.log --by Ada"
+)]
+pub(crate) struct Pause {
+    #[command(flatten)]
+    pub(crate) log: LogFile,
+
+    /// Your name, for the log
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
 
     #[command(flatten)]
     pub(crate) time: Time,

@@ -3,6 +3,7 @@
 use super::args::Decide;
 use super::questions::{self, Answers};
 use super::recording::Recording;
+use super::window::settle;
 use super::{announce, first_table, policy, time_to_record};
 use crate::exit::{Ending, refuse};
 use crate::files::{Kind, Outputs, Target};
@@ -38,6 +39,7 @@ pub(crate) fn run(args: &Decide) -> Result<()> {
         notes(&log, &table, context);
     }
     recording.begin_write()?;
+    settle(&mut log, at)?;
     let mut taken = Vec::new();
     let failed = (0..args.count).find_map(|_| {
         let decided = match key {
@@ -166,6 +168,7 @@ fn begin(
         policy,
         horizon: args.horizon,
         outcomes,
+        window: args.window.window(),
         ..Opening::new(recipe, range, args.seed.unwrap_or(at.unsigned_abs()))
     };
     if noise != Noise::Unknown {
@@ -242,6 +245,13 @@ fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
             "the outcomes of this log are {outcomes}; `plausibly reward --outcomes` changes that \
              from an outcome on"
         ));
+    }
+    let window = log.state()?.window();
+    if args.window.window().is_some_and(|wanted| Some(wanted) != window) {
+        return fixed(match window {
+            Some(_) => "another window was fixed",
+            None => "it was fixed that outcomes count when they come",
+        });
     }
     let recipe = log.state()?.recipe();
     if args.label.is_some() && args.label.as_deref() != recipe.label() {

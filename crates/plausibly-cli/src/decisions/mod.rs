@@ -1,5 +1,5 @@
-//! The commands about decisions: `decide`, `reward`, `drop`, `history`, `status`, `compare`,
-//! `explain`, `verify`, `audit`, `replay`, `upgrade`, and `plan` before them.
+//! The commands about decisions: `decide`, `reward`, `drop`, `pause`, `resume`, `history`,
+//! `status`, `compare`, `explain`, `verify`, `audit`, `replay`, `upgrade`, and `plan` before them.
 
 mod announce;
 pub(crate) mod args;
@@ -21,6 +21,7 @@ pub(crate) mod reward;
 pub(crate) mod status;
 pub(crate) mod upgrade;
 pub(crate) mod verify;
+pub(crate) mod window;
 
 use crate::exit::refuse;
 use anyhow::{Context as _, Result, anyhow};

@@ -3,6 +3,7 @@
 use super::args::Reward;
 use super::recording::Recording;
 use super::reward::change_outcomes;
+use super::window::settle;
 use super::{must_exist, time_to_record};
 use crate::exit::Ending;
 use crate::output;
@@ -34,6 +35,7 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<()> {
         }
         error => error.into(),
     })?;
+    settle(&mut log, at)?;
     drop(log);
     let text = summary(&rows, &recorded);
     recording.answer(
@@ -69,8 +71,10 @@ fn summary(rows: &[FormRow], recorded: &[Recorded]) -> String {
     let drops = count(|outcome| matches!(outcome, NewOutcome::Drop), Recorded::Now);
     let before = count(|_| true, Recorded::Before);
     let already = if before > 0 { format!("; {before} already recorded") } else { String::new() };
+    let late = count(|_| true, Recorded::Late);
+    let late = if late > 0 { format!("; {late} came too late") } else { String::new() };
     format!(
-        "recorded {} and {}{already}",
+        "recorded {} and {}{already}{late}",
         output::plural(rewards, "reward", "rewards"),
         output::plural(drops, "drop", "drops")
     )

@@ -2,6 +2,7 @@
 
 use super::args::{Drop, Reward, Wait};
 use super::recording::Recording;
+use super::window::settle;
 use super::{must_exist, outcomes, time_to_record};
 use crate::exit::refuse;
 use crate::output;
@@ -21,6 +22,7 @@ pub(crate) fn run(args: &Reward) -> Result<()> {
     let reward = args.value.map(|value| paid(value, args.of)).transpose()?;
     record(&args.log.path, &args.wait, decision, |log| {
         change_outcomes(log, at, args.outcomes)?;
+        settle(log, at)?;
         Ok(match reward {
             None => (
                 log.retract(at, decision)?,
@@ -29,9 +31,27 @@ pub(crate) fn run(args: &Reward) -> Result<()> {
             Some(reward) if args.correct => {
                 (log.correct(at, decision, reward)?, format!("corrected to {reward}"))
             }
-            Some(reward) => (log.reward(at, decision, reward)?, format!("recorded {reward}")),
+            Some(reward) => {
+                let recorded = log.reward(at, decision, reward)?;
+                (recorded, came(log, decision, reward, recorded))
+            }
         })
     })
+}
+
+/// What has become of a reward.
+fn came(log: &Log<FileStorage>, decision: u64, reward: Paid, recorded: Recorded) -> String {
+    let state = log.state();
+    let deadline = state.and_then(|state| state.deadline(decision).ok()?);
+    match deadline {
+        Some(deadline) if recorded == Recorded::Late => format!(
+            "{reward} came after its deadline, {deadline}: it is recorded, and counts for nothing"
+        ),
+        Some(deadline) if state.is_some_and(|state| state.reported(decision).is_some()) => {
+            format!("recorded {reward}, which counts from its deadline on, {deadline}")
+        }
+        _ => format!("recorded {reward}"),
+    }
 }
 
 /// One reward, or a count.
@@ -66,6 +86,8 @@ pub(crate) fn drop_decision(args: &Drop) -> Result<()> {
             (recorded, "no longer dropped; the decision is pending again".into())
         } else {
             let recorded = log.drop_decision(at, args.decision)?;
+            // Not before: what is dropped need not be settled.
+            settle(log, at)?;
             (recorded, "dropped; its outcome will never come".into())
         })
     })

@@ -11,8 +11,9 @@ mod locks; // several at one log
 mod outputs; // what may be replaced
 mod records; // tries, history, many outcomes at once
 mod refusals; // what is wrong is said, and nothing is written
-mod tables;
-mod upgrades; // of a log of format 1 // real ones, from file to explanation
+mod tables; // real ones, from file to explanation
+mod upgrades; // of a log of format 1
+mod windows; // and pauses
 
 use crate::workspace;
 use std::fs;

@@ -155,7 +155,8 @@ impl PyLog {
         })
     }
 
-    /// Records a reward, or a count of outcomes; false if the log already has it.
+    /// Records a reward, or a count of outcomes; false if that changes nothing: the log has it
+    /// already, or it came after the deadline of its decision.
     fn reward(
         &self,
         py: Python<'_>,
@@ -278,7 +279,7 @@ impl PyLog {
         Ok(open)
     }
 
-    /// Records an event; false if the log has it already.
+    /// Records an event; false if that changes nothing.
     fn record(
         &self,
         py: Python<'_>,
