@@ -85,7 +85,7 @@ impl Outputs {
         self
     }
 
-    /// Protects the log, its snapshot, and ends of interrupted writes kept beside it.
+    /// Protects the log, its milestones, and ends of interrupted writes kept beside it.
     pub(crate) fn with_log(mut self, path: &Path) -> Self {
         let beside = |suffix: &str| {
             let mut name = OsString::from(path.file_name().unwrap_or_default());
@@ -99,7 +99,9 @@ impl Outputs {
                 self = self.reading("a kept end of the log", &entry.path());
             }
         }
-        self.reading("the log", path).reading("the snapshot of the log", &beside(".snapshot"))
+        self.reading("the log", path)
+            .reading("the snapshot of the log", &beside(".snapshot"))
+            .reading("the milestones of the log", &beside(".milestones"))
     }
 
     /// Checks that a file may be written. Its folder must exist.
@@ -185,8 +187,8 @@ fn belongs_to_log(path: &Path) -> bool {
         read.is_ok() && begins == *br#"{"v":1,"seq":1,"#
     };
     let name = path.to_string_lossy();
-    let beside =
-        name.strip_suffix(".snapshot").or_else(|| name.rsplit_once(".torn-").map(|(log, _)| log));
+    let cache = [".snapshot", ".milestones"].iter().find_map(|suffix| name.strip_suffix(suffix));
+    let beside = cache.or_else(|| name.rsplit_once(".torn-").map(|(log, _)| log));
     is_log(path) || beside.is_some_and(|log| is_log(Path::new(log)))
 }
 

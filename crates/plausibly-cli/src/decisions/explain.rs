@@ -6,8 +6,13 @@ use crate::exit::refuse;
 use crate::files::{Kind, Outputs};
 use crate::output;
 use anyhow::{Context as _, Result, bail};
-use plausibly_log::certificate;
+use plausibly_log::certificate::Certificate;
+use plausibly_log::{certificate_near, keep_milestones};
+use std::fs;
 use std::path::{Path, PathBuf};
+
+/// A log with fewer bytes is read faster than its milestones are kept.
+const LONG: u64 = 1 << 20;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     // A log from the environment applies only to the number of a decision, not to a file.
@@ -24,7 +29,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         let Ok(decision) = args.what.parse() else {
             refuse!("with --log, give the number of a decision, not `{}`", args.what);
         };
-        certificate(&existing(&log, 1)?, decision, args.listing.most())?
+        of_log(&log, decision, args.listing.most())?
     } else if args.listing.list.is_some() {
         refuse!(
             "--list cannot change the list of a certificate that exists; use it with a decision of \
@@ -49,4 +54,22 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         output::data(&found.words().to_string())?;
     }
     Ok(())
+}
+
+/// The certificate of a decision of a log, from the lines behind the last milestone before it.
+fn of_log(path: &Path, decision: u64, most: usize) -> Result<Certificate> {
+    let mut log = existing(path, 1)?;
+    if fs::metadata(path).is_ok_and(|file| file.len() >= LONG) {
+        // Only a cache: if it cannot be kept, the log is read from its first line, and what is
+        // wrong with it is found there.
+        let _ = keep_milestones(&mut log);
+    }
+    let (found, unread) = certificate_near(&log, decision, most)?;
+    if unread > 0 {
+        output::note(&format!(
+            "lines 1 to {unread} of the log are taken from its milestones and were not checked; \
+             `plausibly audit` checks every line"
+        ));
+    }
+    Ok(found)
 }

@@ -103,6 +103,10 @@ impl Storage for ProgressLog {
         self.storage.write_side(suffix, bytes)
     }
 
+    fn append_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        self.storage.append_side(suffix, bytes)
+    }
+
     fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()> {
         self.storage.rename_side(from, to)
     }
