@@ -1,4 +1,4 @@
-"""Reasons made after the decision: the same bits as at once, and clear errors if the log is gone."""
+"""Reasons made after the decision: the same bits as at once, and errors if the log is gone."""
 
 from __future__ import annotations
 
