@@ -12,7 +12,7 @@
 
 from ._core import Action, ActionSet, CertificateError, DamagedLogError, __version__
 from ._explanation import Difference, Explanation, Outlook, Target
-from ._log import Decision, Log, explain_certificate, verify
+from ._log import Batch, Decision, Log, explain_certificate, verify
 from ._policies import (
     UCB1,
     BetaThompson,
@@ -34,6 +34,7 @@ from ._sweep import Sweep, sweep
 __all__ = [
     "Action",
     "ActionSet",
+    "Batch",
     "BetaThompson",
     "CertificateError",
     "Code",

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Union
 
@@ -34,23 +35,32 @@ _RULES = {
 Certificate = Union[Mapping[str, Any], str, "os.PathLike[str]", "Decision", Explanation]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Decision:
-    """A decision of a log: which action, and why."""
+    """A decision of a log: which action, and why.
+
+    The reasons are those of the moment of the decision. They are made when they are first asked
+    for, from the lines of the log before the decision, so the log must still be where it was then;
+    afterwards they are kept. A log in memory stays as long as its decisions.
+    """
 
     id: int
     """Its number in the log, from 1; its reward is recorded under this number."""
     label: str
     """The action to take."""
-    explanation: Explanation = field(compare=False)
-    """What was known about every listed action."""
-    _document: str = field(compare=True)
+    _taken: _core.Decided | None = field(default=None)
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What was known about every listed action."""
+        return _explained(self._document)
 
     def certificate(self) -> dict[str, Any]:
         """Its certificate (docs/reference/certificate.md): what the decision rests on, and what
         follows.
         """
-        return self.explanation.certificate()
+        certificate: dict[str, Any] = json.loads(self._document)
+        return certificate
 
     def certificate_json(self) -> str:
         """The certificate as the text that the command line writes, without the final newline."""
@@ -60,8 +70,98 @@ class Decision:
         """The reasons in plain words."""
         return _core.certificate_words(self._document)
 
+    @cached_property
+    def _document(self) -> str:
+        assert self._taken is not None, "a decision without a log is made with its document"
+        return self._taken.certificate()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Decision):
+            return NotImplemented
+        same = self.id == other.id and self.label == other.label
+        return same and self._document == other._document
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.label))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _decision, (self._document,)
+
     def __repr__(self) -> str:
         return f"Decision({self.id}: {self.label!r})"
+
+
+class Batch:
+    """Requests to a log, which it carries out together; see `Log.batch`.
+
+    `decide`, `reward`, `correct`, `retract` and `drop` take what the methods of a log take, and
+    only note the request.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._batch = _core.Batch()
+
+    def decide(
+        self,
+        actions: object,
+        *,
+        context: Mapping[str, Any] | None = None,
+        most: int = MOST,
+        key: str | None = None,
+    ) -> None:
+        """Asks for a decision, as `Log.decide` takes it."""
+        self._batch.decide(*self._log._asked(actions, context, most, key))
+
+    def reward(
+        self,
+        decision: int,
+        value: float | None = None,
+        *,
+        successes: int | None = None,
+        of: int | None = None,
+    ) -> None:
+        """The reward of a decision."""
+        self._batch.reward(_whole("decision", decision), *_paid(value, successes, of), False)
+
+    def correct(
+        self,
+        decision: int,
+        value: float | None = None,
+        *,
+        successes: int | None = None,
+        of: int | None = None,
+    ) -> None:
+        """Another reward for a decision."""
+        self._batch.reward(_whole("decision", decision), *_paid(value, successes, of), True)
+
+    def retract(self, decision: int) -> None:
+        """Withdraws the reward of a decision."""
+        self._batch.retract(_whole("decision", decision))
+
+    def drop(self, decision: int, *, undo: bool = False) -> None:
+        """The reward of a decision will never come; `undo` takes that back."""
+        self._batch.drop(_whole("decision", decision), _truth("undo", undo))
+
+    def commit(self) -> list[Decision | bool | Exception]:
+        """Carries out the requests one after the other, and empties the batch.
+
+        The answers are in the order of the requests: what the method of the log would have
+        returned, or the exception it would have raised. A refused request changes nothing, and the
+        others are carried out. When this returns, all of them are on the disk. If it raises, none
+        is acknowledged.
+        """
+        answers = self._log._log.batch(self._log._at(), self._batch)
+        return [
+            _taken(answer) if isinstance(answer, _core.Decided) else answer for answer in answers
+        ]
+
+    def __len__(self) -> int:
+        """The number of requests that wait."""
+        return len(self._batch)
+
+    def __repr__(self) -> str:
+        return f"Batch({len(self)} for {self._log!r})"
 
 
 class Log:
@@ -130,6 +230,7 @@ class Log:
         self._given = theta_norm_bound is not None
         self._path = None if path is None else os.fsdecode(path)
         self._clock = clock if clock is not None else _now
+        self._table: _core.Table | None = None
         self._log = _core.Log(
             self._path,
             None if policy is None else _policy(policy),
@@ -165,11 +266,28 @@ class Log:
         `key` is your name for this request. The same key again gives the decision that was taken
         the first time, and writes nothing: so a request whose answer was lost can be repeated.
         """
-        if key is not None and not isinstance(key, str):
-            raise TypeError(f"key: expected text, found {type(key).__name__}")
-        table, texts = _tables.to_csv(actions, self._takes_vectors()), _tables.to_context(context)
-        document = self._log.decide(self._at(), table, texts, _whole("most", most), key)
-        return _decision(document)
+        asked = self._asked(actions, context, most, key)
+        return _taken(self._log.decide(self._at(), *asked))
+
+    def batch(self) -> Batch:
+        """Collects decisions and outcomes that are then recorded with one write and one sync.
+
+        A sync takes most of the time of a single decision, so a service that answers many requests
+        at once is faster with batches.
+
+        >>> from plausibly import Log
+        >>> log = Log(None, seed=7)
+        >>> batch = log.batch()
+        >>> batch.decide([{"name": "mug", "price": 4}, {"name": "bowl", "price": 8}])
+        >>> batch.reward(1, 0.5)
+        >>> batch.reward(9, 0.5)
+        >>> for answer in batch.commit():
+        ...     print(answer)
+        Decision(1: 'mug')
+        True
+        'decision: there is no decision 9'
+        """
+        return Batch(self)
 
     def reward(
         self,
@@ -218,9 +336,7 @@ class Log:
         With `undo` the decision is pending again; False if it is pending already. Whether you drop
         a decision, or undo that, must not depend on how good its reward was or would be.
         """
-        if not isinstance(undo, bool):
-            raise TypeError(f"undo: expected True or False, found {type(undo).__name__}")
-        return self._log.drop(self._at(), _whole("decision", decision), undo)
+        return self._log.drop(self._at(), _whole("decision", decision), _truth("undo", undo))
 
     def change_policy(self, policy: str | Mapping[str, Any], *, horizon: int | None = None) -> bool:
         """Decides by another policy from now on; False if it is the same."""
@@ -304,9 +420,15 @@ class Log:
     def __repr__(self) -> str:
         return f"Log({self._path!r})"
 
-    def _takes_vectors(self) -> bool:
-        about = self._log.about()
-        return self._given if about is None else about[4]
+    def _asked(
+        self, actions: object, context: Mapping[str, Any] | None, most: int, key: str | None
+    ) -> tuple[_core.Table, dict[str, str], int, str | None]:
+        if key is not None and not isinstance(key, str):
+            raise TypeError(f"key: expected text, found {type(key).__name__}")
+        given = self._log.is_given()
+        vectors = self._given if given is None else given
+        table = self._table = _tables.read_table(actions, vectors, self._table)
+        return table, _tables.to_context(context), _whole("most", most), key
 
     def _at(self) -> int:
         return _whole("clock", self._clock())
@@ -332,7 +454,20 @@ def explain_certificate(certificate: Certificate) -> str:
     return _core.certificate_words(_certificate(certificate))
 
 
+def _taken(taken: _core.Decided) -> Decision:
+    return Decision(taken.decision, taken.label, taken)
+
+
 def _decision(document: str) -> Decision:
+    """The decision that a certificate is about."""
+    certificate = json.loads(document)
+    label = certificate["findings"]["chosen"]["label"]
+    decision = Decision(certificate["grounds"]["decision"], label)
+    decision.__dict__["_document"] = document  # as `cached_property` keeps it
+    return decision
+
+
+def _explained(document: str) -> Explanation:
     certificate = json.loads(document)
     grounds, findings = certificate["grounds"], certificate["findings"]
     listed = findings["actions"]
@@ -349,7 +484,7 @@ def _decision(document: str) -> Decision:
         for action in listed
     ]
     bound = findings["model_error_bound"]
-    explanation = Explanation(
+    return Explanation(
         actions=[action["label"] for action in listed],
         mean=column("mean", np.nan),
         lower=column("lower", np.nan),
@@ -371,7 +506,6 @@ def _decision(document: str) -> Decision:
         target=_target(findings.get("target"), grounds["policy"]),
         _document=document,
     )
-    return Decision(grounds["decision"], findings["chosen"]["label"], explanation, document)
 
 
 def _behind(ruled: dict[str, Any] | None) -> tuple[float, float]:
@@ -475,6 +609,12 @@ def _whole(name: str, value: object) -> int:
     if not 0 <= number < 2**63:
         raise ValueError(f"{name}: {number} is out of range")
     return number
+
+
+def _truth(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: expected True or False, found {type(value).__name__}")
+    return value
 
 
 def _paid(

@@ -43,3 +43,12 @@ def test_the_benchmark_notices_other_choices(tmp_path: Path) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert ran.returncode != 0 and "different actions" in ran.stderr
     assert not (tmp_path / "python.md").exists()
+
+
+def test_versions_are_measured_in_turns(tmp_path: Path) -> None:
+    script, python = ROOT / "benchmarks" / "python_decide.py", sys.executable
+    command = [python, str(script), python, python, "--turns", "1"]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    # A version is not ten times as fast as itself.
+    assert ran.returncode == 1 and ran.stdout.endswith("times as fast: missed\n"), ran.stderr
+    assert ran.stdout.count("\n| decide") == 4

@@ -1,4 +1,4 @@
-"""Runs the notebook cell by cell, and compares the stored outputs with today's.
+"""Runs the notebooks cell by cell, and compares the stored outputs with today's.
 
 `BLESS=1` stores today's outputs.
 """
@@ -11,12 +11,14 @@ import contextlib
 import io
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ROOT
 
-NOTEBOOK = ROOT / "docs" / "guides" / "first-decisions.ipynb"
+NOTEBOOKS = sorted((ROOT / "docs" / "guides").glob("*.ipynb"))
+NAMES = [path.stem for path in NOTEBOOKS]
 
 
 def lines(text: str) -> list[str]:
@@ -90,19 +92,21 @@ def without_pictures(notebook: dict[str, Any]) -> str:
     return json.dumps(copied, indent=1, sort_keys=True, ensure_ascii=False)
 
 
-def test_the_notebook_shows_what_it_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(NOTEBOOK.parent)
-    stored = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_shows_what_it_gives(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    stored = json.loads(path.read_text(encoding="utf-8"))
     found = executed(stored)
     if os.environ.get("BLESS"):
         text = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False)
-        NOTEBOOK.write_text(text + "\n", encoding="utf-8")
+        path.write_text(text + "\n", encoding="utf-8")
         return
     assert without_pictures(found) == without_pictures(stored)
 
 
-def test_it_is_a_notebook_that_says_something() -> None:
-    stored = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_it_is_a_notebook_that_says_something(path: Path) -> None:
+    stored = json.loads(path.read_text(encoding="utf-8"))
     assert (stored["nbformat"], stored["nbformat_minor"]) == (4, 5)
     ids = [cell["id"] for cell in stored["cells"]]
     assert len(ids) == len(set(ids))

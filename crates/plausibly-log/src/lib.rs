@@ -43,7 +43,7 @@ pub use forecast::check_forecasts;
 pub use form::{FormError, FormRow, NewOutcome, form, read_form};
 pub use history::{OutcomeStatus, PastDecision, history};
 pub use log::{Among, Answer, Asked, Derived, EventError, Log, LogError, Recorded, Request, Taken};
-pub use milestones::{LINES, Milestones, certificate_near, keep_milestones};
+pub use milestones::{LINES, Milestones, certificate_keeping, certificate_near, keep_milestones};
 pub use opening::Opening;
 pub use prose::{Beaten, Words, next_out, written};
 pub use replay::{Replayed, replay};

@@ -42,7 +42,8 @@ mod _core {
     use crate::data::fetch_data;
     #[pymodule_export]
     use crate::log::{
-        CertificateError, DamagedLogError, PyLog, certificate_words, check_certificate,
+        CertificateError, DamagedLogError, PyBatch, PyDecided, PyLog, PyTable, certificate_words,
+        check_certificate,
     };
     #[pymodule_export]
     use crate::policy::PyPolicy;

@@ -3,10 +3,11 @@
 
 use plausibly::{
     Action, ActionSet, Additive, ArmMeans, Code, ConfidenceRadius, Doubt, Estimator, Evidence,
-    Exclusion, Explain, Explanation, Mixture, Policy, Reach, Ridge, Standing, Stitched, Stream,
-    Union,
+    Exclusion, Explain, Explanation, Glm, GlmPrior, Likelihood, Link, Mixture, Policy, Reach,
+    Ridge, Standing, Stitched, Stream, Union,
 };
 use plausibly_testkit::{most_events, tail_above};
+use std::cell::Cell;
 
 const FALSE_ALARM: f64 = 1e-6;
 const ROUNDS: u64 = 300;
@@ -217,4 +218,76 @@ fn what_the_ridge_shrinks_is_no_noise() {
     let limit = most_events(200, 0.005, FALSE_ALARM);
     assert!(false_alarms <= limit, "{false_alarms}");
     assert!(caught > 190, "{caught}");
+}
+
+/// When the alarm came while CODE chose among six rows with means of about five. `count` draws a
+/// count of a mean.
+fn count_alarm(
+    delta: f64,
+    run: u64,
+    count: impl Fn(&mut Stream, f64) -> u64,
+) -> Option<(u64, Doubt)> {
+    let (set, theta) = (rows(run), [0.5, -0.3, 0.2]);
+    let prior = GlmPrior::around(Link::Poisson, (0.0, 1024.0), 5.0, 3.0, (3, 2.0), delta).unwrap();
+    let mut code = Code::new(Glm::new(3, prior).unwrap(), Likelihood::default());
+    let (mut shown, mut rng) = (Explanation::new(), Stream::new(86, run, "counts"));
+    (1..=ROUNDS).find_map(|round| {
+        let action = set.view().get(code.select(set.view(), &mut rng.clone()));
+        let z: f64 = action.features().iter().zip(theta).map(|(x, theta)| x * theta).sum();
+        code.update(action, count(&mut rng, (5.0 * z.exp()).min(15.0)) as f64);
+        code.explain(set.view(), &Likelihood::default(), Exclusion::Differences, &mut shown);
+        let scatters = |doubt: &Doubt| matches!(doubt, Doubt::Scatter { .. });
+        shown.doubt().filter(scatters).map(|doubt| (round, doubt))
+    })
+}
+
+#[test]
+fn false_alarms_about_counts_are_rare() {
+    let delta = 0.5;
+    // The mutant knows only how much counts scatter on average, as one would see with all means
+    // known.
+    let mutant = |run: u64| {
+        let mut rng = Stream::new(87, run, "counts");
+        let (mut squares, mut expected) = (0.0, 0.0);
+        (0..ROUNDS).any(|_| {
+            let count = rng.poisson(5.0) as f64;
+            (squares, expected) = (squares + (count - 5.0) * (count - 5.0), expected + 5.0);
+            squares > 1.2 * expected + 8.0
+        })
+    };
+    let poisson = |rng: &mut Stream, mean: f64| rng.poisson(mean);
+    let alarm = |run| count_alarm(delta, run, poisson).is_some();
+    rarely_false("Poisson counts", delta, alarm, mutant);
+    // The sum of yes/no outcomes scatters less.
+    let of_twenty = |rng: &mut Stream, mean: f64| rng.binomial(20, mean / 20.0);
+    for run in 0..200 {
+        assert_eq!(count_alarm(delta, run, of_twenty), None);
+    }
+}
+
+/// Counts of days: a day is good or bad for everything alike, by a factor of mean one.
+#[test]
+fn counts_with_day_effects_raise_an_alarm() {
+    for (spread, most_rounds) in [(0.5_f64, 300), (1.0, 120)] {
+        let (mut late, mut times) = (0, Vec::new());
+        for run in 0..100 {
+            let days = Cell::new(0_u64);
+            let count = |rng: &mut Stream, mean: f64| {
+                days.set(days.get() + 1);
+                let day = Stream::new(88, 1_000 * run + days.get(), "day").normal();
+                rng.poisson(mean * (spread * day - 0.5 * spread * spread).exp())
+            };
+            match count_alarm(0.05, run, count) {
+                Some((round, Doubt::Scatter { times: found })) if round <= most_rounds => {
+                    assert!(found > 1.2, "{found}");
+                    times.push(round);
+                }
+                _ => late += 1,
+            }
+        }
+        times.sort_unstable();
+        let median = times.get(50);
+        println!("| day effects {spread} | {late} of 100 later than {most_rounds} | {median:?} |");
+        assert!(late <= 2, "{spread}: {late}");
+    }
 }

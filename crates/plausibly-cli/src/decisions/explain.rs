@@ -7,12 +7,8 @@ use crate::files::{Kind, Outputs};
 use crate::output;
 use anyhow::{Context as _, Result, bail};
 use plausibly_log::certificate::Certificate;
-use plausibly_log::{certificate_near, keep_milestones};
-use std::fs;
+use plausibly_log::certificate_keeping;
 use std::path::{Path, PathBuf};
-
-/// A log with fewer bytes is read faster than its milestones are kept.
-const LONG: u64 = 1 << 20;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     // A log from the environment applies only to the number of a decision, not to a file.
@@ -59,12 +55,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
 /// The certificate of a decision of a log, from the lines behind the last milestone before it.
 fn of_log(path: &Path, decision: u64, most: usize) -> Result<Certificate> {
     let mut log = existing(path, 1)?;
-    if fs::metadata(path).is_ok_and(|file| file.len() >= LONG) {
-        // Only a cache: if it cannot be kept, the log is read from its first line, and what is
-        // wrong with it is found there.
-        let _ = keep_milestones(&mut log);
-    }
-    let (found, unread) = certificate_near(&log, decision, most)?;
+    let (found, unread) = certificate_keeping(&mut log, decision, most)?;
     if unread > 0 {
         output::note(&format!(
             "lines 1 to {unread} of the log are taken from its milestones and were not checked; \

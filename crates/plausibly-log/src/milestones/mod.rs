@@ -98,6 +98,24 @@ pub fn certificate_near<S: Storage>(
     }
 }
 
+/// Like [`certificate_near`], and brings the milestones up to date if that took many lines.
+///
+/// So the next one takes few. A folder that cannot be written to is no reason to fail.
+///
+/// # Errors
+/// As [`certificate`].
+pub fn certificate_keeping<S: Storage>(
+    storage: &mut S,
+    decision: u64,
+    most: usize,
+) -> Result<(Certificate, u64), LogError> {
+    let (found, unread) = certificate_near(storage, decision, most)?;
+    if found.grounds.log.seq > unread + 2 * LINES {
+        let _ = keep_milestones(storage);
+    }
+    Ok((found, unread))
+}
+
 fn near<S: Storage>(
     storage: &S,
     decision: u64,

@@ -3,49 +3,41 @@
 //! A log begins with its first decision, because only a table of actions shows what its columns
 //! hold. Until then nothing is written, and [`Wanted`] holds the settings.
 
+mod batch;
 mod certificates;
+mod decided;
 mod refusal;
 mod store;
+mod table;
+mod wanted;
 
+pub(crate) use batch::PyBatch;
 pub(crate) use certificates::{certificate_words, check_certificate};
+pub(crate) use decided::PyDecided;
 pub(crate) use refusal::{CertificateError, DamagedLogError};
+pub(crate) use table::PyTable;
 
 use crate::errors::refuse;
 use plausibly::spec::Setting;
 use plausibly_log::event::{FORMAT, Outcomes};
 use plausibly_log::json;
-use plausibly_log::policy::{
-    Noise, PolicyRefusal, PolicyTable, Rates, declare_noise, declare_rates, read_policy,
-};
-use plausibly_log::recipe::{Context, Recipe};
+use plausibly_log::policy::{Noise, PolicyTable, Rates, read_policy};
+use plausibly_log::recipe::Context;
 use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
-use plausibly_log::{Log, LogError, Opening, Recorded, Reward, certificate, compare, status};
+use plausibly_log::{
+    Among, Asked, Log, LogError, Recorded, Reward, certificate_keeping, compare, status,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use refusal::of_log;
 use serde_json::Value as Json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use store::{Memory, Place, Store};
-
-/// The settings that a caller passed when opening a log.
-struct Wanted {
-    policy: Option<PolicyTable>,
-    reward_range: Option<(f64, f64)>,
-    outcomes: Option<Outcomes>,
-    /// How much outcomes of the same action scatter.
-    noise: Option<Noise>,
-    /// What rates are usual, and by what factor odds can differ.
-    rates: Rates,
-    horizon: Option<u64>,
-    seed: Option<u64>,
-    leave_out: Vec<String>,
-    /// If set, the numbers of a table are used as features unchanged, and this bounds the norm of
-    /// the true parameter.
-    theta_norm_bound: Option<f64>,
-}
+use wanted::Wanted;
 
 /// A log in use. Threads take turns, and other Python code runs during disk access.
 #[pyclass(frozen, name = "Log", module = "plausibly._core")]
@@ -88,7 +80,7 @@ impl PyLog {
         if let Some(policy) = &policy {
             check_policy(policy, horizon)?;
         }
-        let place = path.map_or_else(|| Place::Memory(Memory::default()), Place::File);
+        let place = path.map_or_else(|| Place::Memory(Memory::default()), Place::of);
         let outcomes = outcomes.map(kind_of_outcome).transpose()?;
         let noise = noise.map(kind_of_noise).transpose()?;
         let wanted = Wanted {
@@ -117,42 +109,39 @@ impl PyLog {
         Ok(Self { place, wanted, open: Mutex::new(open) })
     }
 
-    /// Decides among the rows of a CSV table, and returns the certificate as JSON.
+    /// Decides among the rows of a table.
     fn decide(
         &self,
         py: Python<'_>,
         at_us: i64,
-        table: &[u8],
+        table: &PyTable,
         context: BTreeMap<String, String>,
         most: usize,
         key: Option<&str>,
-    ) -> PyResult<String> {
+    ) -> PyResult<PyDecided> {
+        let table = table.shared();
         py.detach(|| {
-            let refuse = |reason: &dyn std::fmt::Display| {
-                PyValueError::new_err(format!("actions: {reason}"))
-            };
-            let table = Table::read(table).map_err(|error| refuse(&error))?;
-            let context = Context::try_from(context)
-                .map_err(|error| PyValueError::new_err(format!("context: {error}")))?;
-            if let Some(Err(refused)) = key.map(check_key) {
-                return Err(PyValueError::new_err(format!("key: {refused}")));
-            }
+            let context = read_context(context)?;
+            checked_key(key)?;
             let mut open = self.lock()?;
-            if let Open::Unbegun = *open {
-                let log = self.wanted.begin(&self.place, at_us, &table, &context)?;
-                *open = Open::Begun(Box::new(log));
-            }
-            let Open::Begun(log) = &mut *open else { unreachable!("`lock` refuses a closed log") };
-            let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
-            let table = table.with_label(label.as_deref()).map_err(|error| refuse(&error))?;
-            let decided = match key {
-                Some(key) => {
-                    log.decide_once(key, at_us, &table, &context, most).map(|(taken, _)| taken)
-                }
-                None => log.decide(at_us, &table, &context, most),
-            };
-            Ok(decided.map_err(|error| of_log(&error, "actions"))?.to_json())
+            let log = self.begun_by(&mut open, at_us, &table, &context)?;
+            let among = labelled(log, &table)?;
+            let among = Among::Table(&among);
+            let asked = Asked { key, ..Asked::among(among, &context) };
+            let taken = log.take(at_us, &asked).map_err(|error| of_log(&error, "actions"))?;
+            Ok(PyDecided::new(&self.place, taken, most))
         })
+    }
+
+    /// Carries out the requests of a batch with one sync. Each answer is a decision, whether an
+    /// outcome was new, or an exception.
+    fn batch<'py>(
+        &self,
+        py: Python<'py>,
+        at_us: i64,
+        batch: &PyBatch,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.carry_out(py, at_us, batch)
     }
 
     /// Records a reward, or a count of outcomes; false if that changes nothing: the log has it
@@ -227,21 +216,29 @@ impl PyLog {
         })
     }
 
-    /// The certificate of a decision as JSON, derived from the lines of the log alone.
+    /// The certificate of a decision as JSON, derived from the lines behind the last milestone.
     fn certificate(&self, py: Python<'_>, decision: u64, most: usize) -> PyResult<String> {
-        self.read(py, |storage| Ok(certificate(storage, decision, most)?.to_json()))
+        self.read(py, |_| {
+            let (found, _) = certificate_keeping(&mut self.place.storage(), decision, most)?;
+            Ok(found.to_json())
+        })
     }
 
-    /// The policy, the range of rewards, the names of the features, the recipe in words, and
-    /// whether numbers are used as features unchanged; `None` before the log has begun.
+    /// Whether numbers are used as features unchanged; `None` before the log has begun.
+    fn is_given(&self) -> PyResult<Option<bool>> {
+        self.begun(|log| Some(log.state()?.recipe().is_given()))
+    }
+
+    /// The policy, the range of rewards, the names of the features and the recipe in words; `None`
+    /// before the log has begun.
     #[expect(clippy::type_complexity, reason = "a tuple of Python")]
-    fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String, bool)>> {
+    fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String)>> {
         self.begun(|log| {
             let state = log.state()?;
             let policy = Json::Object(state.policy().1.clone()).to_string();
             let recipe = state.recipe();
             let (names, words) = (recipe.feature_names(), recipe.describe().to_string());
-            Some((policy, state.reward_range(), names, words, recipe.is_given()))
+            Some((policy, state.reward_range(), names, words))
         })
     }
 
@@ -277,6 +274,22 @@ impl PyLog {
             refuse!("the log is closed");
         }
         Ok(open)
+    }
+
+    /// The open log, which this decision begins if it is the first.
+    fn begun_by<'a>(
+        &self,
+        open: &'a mut Open,
+        at_us: i64,
+        table: &Table,
+        context: &Context,
+    ) -> PyResult<&'a mut Log<Store>> {
+        if let Open::Unbegun = open {
+            let log = self.wanted.begin(&self.place, at_us, table, context)?;
+            *open = Open::Begun(Box::new(log));
+        }
+        let Open::Begun(log) = open else { unreachable!("`lock` refuses a closed log") };
+        Ok(log)
     }
 
     /// Records an event; false if that changes nothing.
@@ -318,100 +331,24 @@ impl PyLog {
     }
 }
 
-impl Wanted {
-    /// Begins a log. The first table determines how columns become features, and everything is
-    /// checked before a file is created.
-    fn begin(
-        &self,
-        place: &Place,
-        at_us: i64,
-        table: &Table,
-        context: &Context,
-    ) -> PyResult<Log<Store>> {
-        let leave_out: Vec<&str> = self.leave_out.iter().map(String::as_str).collect();
-        let recipe = match self.theta_norm_bound {
-            Some(bound) => Recipe::given(table, &leave_out, bound),
-            None => Recipe::infer_without(table, context, &leave_out),
-        };
-        let recipe = recipe.map_err(|error| PyValueError::new_err(format!("actions: {error}")))?;
-        let reward_range = self.reward_range.unwrap_or((0.0, 1.0));
-        let outcomes = self.outcomes.unwrap_or_default();
-        let usual = || plausibly_log::policy::default_for(&recipe, reward_range, outcomes);
-        let mut opening = Opening {
-            policy: self.policy.clone().unwrap_or_else(usual),
-            horizon: self.horizon,
-            outcomes,
-            ..Opening::new(recipe, reward_range, self.seed.unwrap_or(at_us.unsigned_abs()))
-        };
-        if let Some(noise) = self.noise {
-            opening = opening.scattering(noise).map_err(|error| of_log(&error, "noise"))?;
-        }
-        declare_rates(&mut opening.policy, self.rates, reward_range).map_err(of_rates)?;
-        let refuse = |error: LogError| of_log(&error, "actions");
-        opening.check().map_err(refuse)?;
-        let mut log = Log::open(place.storage()).map_err(refuse)?;
-        log.begin(at_us, opening).map_err(refuse)?;
-        Ok(log)
+/// The table with its labels from the column that the log takes them from.
+fn labelled<'a>(log: &Log<Store>, table: &'a Table) -> PyResult<Cow<'a, Table>> {
+    let label = log.state().and_then(|state| state.recipe().label());
+    if label == table.label_column() {
+        return Ok(Cow::Borrowed(table));
     }
-
-    /// Refuses settings that differ from those fixed when the log began.
-    fn check(&self, log: &Log<Store>) -> PyResult<()> {
-        let Some(state) = log.state() else { return Ok(()) };
-        let fixed = "when the log began; begin another log for another one";
-        let (low, high) = state.reward_range();
-        if self.reward_range.is_some_and(|range| range != (low, high)) {
-            refuse!("reward_range: it was fixed as ({low}, {high}) {fixed}");
-        }
-        let outcomes = state.outcomes();
-        if self.outcomes.is_some_and(|wanted| wanted != outcomes) {
-            refuse!(
-                "outcomes: those of this log are {outcomes}; call change_outcomes to change that \
-                 from now on"
-            );
-        }
-        let seed = state.seed();
-        if self.seed.is_some_and(|wanted| wanted != seed) {
-            refuse!("seed: it was fixed as {seed} {fixed}");
-        }
-        let recipe = state.recipe();
-        let as_fixed = |bound: f64| {
-            recipe.is_given() && recipe.theta_norm_bound(1.0).to_bits() == bound.to_bits()
-        };
-        if self.theta_norm_bound.is_some_and(|bound| !as_fixed(bound)) {
-            refuse!("theta_norm_bound: how columns become features was fixed {fixed}");
-        }
-        let used = |name: &String| {
-            let columns = || recipe.columns().iter().chain(recipe.context());
-            !columns().any(|column| column.name == *name && !column.is_used())
-        };
-        if let Some(name) = self.leave_out.iter().find(|name| used(name)) {
-            refuse!("leave_out: what becomes of {name:?} was fixed {fixed}");
-        }
-        let horizon = self.horizon.or(state.horizon());
-        let mut policy = self.policy.clone().unwrap_or_else(|| state.policy().1.clone());
-        if let Some(noise) = self.noise {
-            let setting = if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing };
-            declare_noise(&mut policy, noise, setting)
-                .map_err(|refusal| PyValueError::new_err(format!("noise: {refusal}")))?;
-        }
-        declare_rates(&mut policy, self.rates, (low, high)).map_err(of_rates)?;
-        let changes = state
-            .would_change(&policy, horizon)
-            .map_err(|error| of_log(&error.into(), "policy"))?;
-        if changes {
-            let own = Json::Object(state.policy().1.clone());
-            refuse!(
-                "policy: the log decides by {own}; leave policy and horizon out to go on with it, \
-                 or call change_policy"
-            );
-        }
-        Ok(())
-    }
+    table.clone().with_label(label).map(Cow::Owned).map_err(|error| table::refused(&error))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as map_err calls it")]
-fn of_rates(refusal: PolicyRefusal) -> PyErr {
-    PyValueError::new_err(format!("usual_rate, odds_factor: {refusal}"))
+fn read_context(context: BTreeMap<String, String>) -> PyResult<Context> {
+    Context::try_from(context).map_err(|error| PyValueError::new_err(format!("context: {error}")))
+}
+
+fn checked_key(key: Option<&str>) -> PyResult<()> {
+    match key.map(check_key) {
+        Some(Err(refused)) => Err(PyValueError::new_err(format!("key: {refused}"))),
+        _ => Ok(()),
+    }
 }
 
 /// What an outcome is, by the name it has in Python.

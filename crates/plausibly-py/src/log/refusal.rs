@@ -21,7 +21,12 @@ create_exception!(
 
 /// The exception for an error of a log. `argument` names the argument to blame for a wrong request.
 pub(crate) fn of_log(error: &LogError, argument: &str) -> PyErr {
-    let text = error.to_string();
+    of_log_about(error, argument, "")
+}
+
+/// Like [`of_log`], with a note at the end of the text.
+pub(super) fn of_log_about(error: &LogError, argument: &str, note: &str) -> PyErr {
+    let text = format!("{error}{note}");
     match error {
         LogError::Journal(journal) => of_journal(journal, &text),
         LogError::Line { .. } | LogError::Choice { .. } => {

@@ -2,7 +2,7 @@
 
 use plausibly_log::journal::{FileStorage, Storage};
 use std::collections::BTreeMap;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -14,6 +14,13 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    /// The place of a path, also after the program has moved to another folder.
+    pub(crate) fn of(path: PathBuf) -> Self {
+        // Without a folder to start from the path stays as it is, and opening it says what is
+        // wrong.
+        Self::File(std::path::absolute(&path).unwrap_or(path))
+    }
+
     /// Its storage, to read from or write to.
     pub(crate) fn storage(&self) -> Store {
         match self {
@@ -48,13 +55,43 @@ impl Memory {
     }
 }
 
+/// Reads a log in memory, also what is written meanwhile, as from a file.
+#[derive(Debug)]
+pub(crate) struct MemoryReader {
+    memory: Memory,
+    at: u64,
+}
+
+impl Read for MemoryReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let files = self.memory.files();
+        let from = usize::try_from(self.at).map_or(files.log.len(), |at| at.min(files.log.len()));
+        let count = (&files.log[from..]).read(buffer)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for MemoryReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let length = self.memory.files().log.len() as u64;
+        let (base, offset) = match to {
+            SeekFrom::Start(at) => (at, 0),
+            SeekFrom::End(offset) => (length, offset),
+            SeekFrom::Current(offset) => (self.at, offset),
+        };
+        self.at = base.checked_add_signed(offset).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Store {
     File(FileStorage),
     Memory(Memory),
 }
 
-/// A file, or a copy of the bytes in memory.
+/// A file, or bytes in memory.
 pub(crate) trait Readable: Read + Seek {}
 impl<T: Read + Seek> Readable for T {}
 
@@ -78,7 +115,7 @@ impl Storage for Store {
     fn reader(&self) -> io::Result<Self::Reader> {
         Ok(match self {
             Self::File(file) => Box::new(file.reader()?),
-            Self::Memory(memory) => Box::new(Cursor::new(memory.files().log.clone())),
+            Self::Memory(memory) => Box::new(MemoryReader { memory: memory.clone(), at: 0 }),
         })
     }
 

@@ -9,6 +9,7 @@ mod plausible;
 mod quantised;
 mod radius;
 mod reach;
+mod scatter;
 mod two_point;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
@@ -24,5 +25,6 @@ pub use radius::{
     Additive, ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError,
 };
 pub use reach::{Doubt, Reach};
+pub(crate) use scatter::scatter_doubt;
 pub(crate) use two_point::check_range;
 pub use two_point::{Bounded, TwoPoint};

@@ -38,6 +38,11 @@ pub enum Doubt {
         /// A scale that fits the rewards so far.
         suggested: f64,
     },
+    /// Counts scatter more than Poisson counts of the same mean.
+    Scatter {
+        /// About how many times as much.
+        times: f64,
+    },
     /// Rewards have had fewer than five distinct values, so they scatter like no bell curve.
     FewValues,
     /// The noise differs by action, so that only pairs of actions are judged.
@@ -57,6 +62,12 @@ impl fmt::Display for Doubt {
                 "rewards scatter more than a noise scale of {declared} allows; about {} would \
                  fit them",
                 two_digits(*suggested)
+            ),
+            Self::Scatter { times } => write!(
+                f,
+                "counts scatter about {} times as much as Poisson counts of the same mean, and \
+                 the intervals allow once; use a linear model with a noise scale",
+                two_digits(*times)
             ),
             Self::FewValues => write!(
                 f,
@@ -131,7 +142,7 @@ const SHARE: f64 = 0.25;
 /// `−log(1 − s)`.
 const SHARE_COST: f64 = 0.287_682_072_451_780_9;
 /// The alarm has this share of δ, so that it is rare where the scale is right.
-const ALARM_SHARE: f64 = 0.1;
+pub(super) const ALARM_SHARE: f64 = 0.1;
 
 /// Doubts about this scale of the noise, if the rewards contradict it.
 ///

@@ -14,7 +14,7 @@ use self::set::{LikelihoodSet, best_point};
 use super::fit::Step;
 use super::{Estimator, Evidence, Fit, Lineage, LogDet, Misfit, Scores, Shape};
 use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
-use crate::confidence::{Curved, Doubt, RadiusError, Reach, check_range};
+use crate::confidence::{Curved, Doubt, RadiusError, Reach, check_range, scatter_doubt};
 use crate::exact::{RowSums, Tally, quantise};
 use crate::linalg::{Cholesky, CompensatedGram, Isa};
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
@@ -233,7 +233,13 @@ impl Solved {
         let solved = point.and_then(|point| LikelihoodSet::at(prior, &rows, &point));
         // Features so far apart in size that doubles cannot tell the matrix from a singular one.
         let unsolved = || LikelihoodSet { reach: Reach::Open(Doubt::Precision), ..empty() };
-        Self::new(solved.unwrap_or_else(|_| unsolved()))
+        let mut set = solved.unwrap_or_else(|_| unsolved());
+        if prior.link == Link::Poisson
+            && let Some(doubt) = scatter_doubt(sums.tallies(), prior.delta)
+        {
+            set.reach = Reach::Open(doubt);
+        }
+        Self::new(set)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Sets of generalised linear models, at parameters as long as is allowed.
 //!
 //! A run counts if `θ*` ever leaves the *likelihood set* `f(θ*) − f(θ₀) ≤ B`, with `f` computed
-//! here from the rewards, or the ellipsoid, which contains that set.
+//! here from the rewards, or the ellipsoid, which contains that set. At each refit at which the
+//! ellipsoid holds `θ*`, the theorem of a round is asserted too.
 
 use super::FALSE_ALARM;
+use crate::curved::Round;
 use plausibly::{
-    ActionIndex, ActionSet, Code, ConfidenceRadius, Curved, Estimator, Glm, GlmPrior, Likelihood,
-    Link, Policy, Reach, Stream, quantise,
+    ActionIndex, ActionSet, Code, ConfidenceRadius, Curved, Estimator, Exclusion, Glm, GlmPrior,
+    Likelihood, Link, Policy, Reach, Stream, quantise,
 };
 use plausibly_testkit::{most_events, tail_above};
 
@@ -85,6 +87,30 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
+/// The refits at which the theorem of a round was asserted.
+#[derive(Debug, Default)]
+struct Theorem {
+    refits: u64,
+    /// The largest regret, in units of which it allows 4.
+    most: f64,
+}
+
+impl Theorem {
+    /// Asserts it on the good event, in turns for both ways of ruling out.
+    fn assert(&mut self, model: &Glm, set: &ActionSet, theta_star: &[f64]) {
+        let reach = Likelihood::default().reach(&model.evidence());
+        let Reach::Curved(curved) = reach else { return };
+        if model.deviation(theta_star) > curved.radius {
+            return;
+        }
+        let ways = [Exclusion::Differences, Exclusion::Intervals];
+        let exclusion = ways[usize::from(self.refits.is_multiple_of(2))];
+        let round = Round::of(model, set, curved, theta_star, exclusion);
+        self.most = self.most.max(round.assert_theorem());
+        self.refits += 1;
+    }
+}
+
 /// What each action has paid, and `f` of that.
 struct Record {
     set: ActionSet,
@@ -148,7 +174,7 @@ impl Problem {
     }
 
     /// Which sets the truth leaves at some time in this run.
-    fn left(&self, delta: f64, rounds: u64, run: u64) -> [bool; 5] {
+    fn left(&self, delta: f64, rounds: u64, run: u64, theorem: &mut Theorem) -> [bool; 5] {
         let mut rng = Stream::new(71, run, "problem");
         let row = |rng: &mut Stream| {
             // All have one feature in common.
@@ -192,6 +218,7 @@ impl Problem {
                 record.counts[chosen] += 1.0;
                 record.totals[chosen] += quantise(reward).unwrap();
                 if model.generation() > generation {
+                    theorem.assert(&model, &record.set, &theta_star);
                     let outside = record.outside(&model, &theta_star);
                     left.iter_mut().zip(outside).for_each(|(left, now)| *left |= now);
                 }
@@ -200,9 +227,9 @@ impl Problem {
         left
     }
 
-    fn count(&self, delta: f64, runs: u64, rounds: u64) -> [u64; 5] {
+    fn count(&self, delta: f64, runs: u64, rounds: u64, theorem: &mut Theorem) -> [u64; 5] {
         let mut counts = [0; 5];
-        for left in (0..runs).map(|run| self.left(delta, rounds, run)) {
+        for left in (0..runs).map(|run| self.left(delta, rounds, run, theorem)) {
             counts.iter_mut().zip(left).for_each(|(count, left)| *count += u64::from(left));
         }
         counts
@@ -210,15 +237,22 @@ impl Problem {
 }
 
 /// One problem, with the mutants that it must catch: their places in [`SETS`].
-fn case(problem: &Problem, delta: f64, (runs, rounds): (u64, u64), mutants: &[usize]) {
+fn case(
+    problem: &Problem,
+    delta: f64,
+    (runs, rounds): (u64, u64),
+    mutants: &[usize],
+    theorem: &mut Theorem,
+) {
     let limit = most_events(runs, delta, FALSE_ALARM);
     let power = tail_above(runs, 3.0 * delta, limit);
-    let missed = problem.count(delta, runs, rounds);
+    let missed = problem.count(delta, runs, rounds, theorem);
     let share = |count: u64| 100.0 * count as f64 / runs as f64;
     let mut caught: Vec<String> =
         mutants.iter().map(|at| format!("{}: {:.1} %", SETS[*at], share(missed[*at]))).collect();
     if let Rewards::Beta(20.0) = problem.rewards {
-        let clamped = Problem { clamped: true, ..*problem }.count(delta, runs, rounds);
+        let clamped = Problem { clamped: true, ..*problem };
+        let clamped = clamped.count(delta, runs, rounds, theorem);
         assert!(clamped[0] > limit, "{}: clamped to 0 and 1: {clamped:?}", problem.name);
         caught.push(format!("clamped to 0 and 1: {:.1} %", share(clamped[0])));
     }
@@ -243,27 +277,31 @@ fn case(problem: &Problem, delta: f64, (runs, rounds): (u64, u64), mutants: &[us
 
 pub(super) fn curved_sets(full: bool) {
     let [five, one] = if full { [(2000, 150), (4000, 150)] } else { [(300, 100), (800, 60)] };
+    let theorem = &mut Theorem::default();
     for problem in [LOGISTIC, POISSON] {
-        case(&problem, 0.05, five, &[2, 4]);
-        case(&problem, 0.01, one, &[2, 4]);
+        case(&problem, 0.05, five, &[2, 4], theorem);
+        case(&problem, 0.01, one, &[2, 4], theorem);
     }
     let deltas: &[_] = if full { &[(0.05, five), (0.01, one)] } else { &[(0.05, five)] };
     for (delta, runs) in deltas {
         // Few runs do not show what these miss without the evidence term.
         for problem in [CLICKS, LATE] {
-            case(&problem, *delta, *runs, if full { &[2, 4] } else { &[4] });
+            case(&problem, *delta, *runs, if full { &[2, 4] } else { &[4] }, theorem);
         }
         // Shares scatter less than the set allows for.
         for problem in [FRACTIONS, NARROW] {
-            case(&problem, *delta, *runs, &[4]);
+            case(&problem, *delta, *runs, &[4], theorem);
         }
         // No mutant leaves the truth where estimates are right or nothing is learned.
         for problem in [HALF, RARE] {
-            case(&problem, *delta, *runs, &[]);
+            case(&problem, *delta, *runs, &[], theorem);
         }
     }
     if full {
         // Half of the evidence is missed most in many dimensions.
-        case(&Problem { dim: 20, ..LOGISTIC }, 0.05, (2000, 120), &[2, 3, 4]);
+        case(&Problem { dim: 20, ..LOGISTIC }, 0.05, (2000, 120), &[2, 3, 4], theorem);
     }
+    println!("the theorem of a round held at each of {} refits: {theorem:?}", theorem.refits);
+    // Half of the constant would be too small.
+    assert!(theorem.refits > 300_000 && theorem.most > 2.0, "{theorem:?}");
 }
