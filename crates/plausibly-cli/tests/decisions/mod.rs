@@ -7,7 +7,8 @@ mod forged; // recorded choices that do not follow
 mod interrupts; // signals, and readers that are gone
 mod kills; // at any moment
 mod limits; // of names and of files
-mod locks; // several at one log
+mod locks;
+mod milestones; // several at one log
 mod outputs; // what may be replaced
 mod records; // tries, history, many outcomes at once
 mod refusals; // what is wrong is said, and nothing is written
