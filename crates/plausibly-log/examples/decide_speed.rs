@@ -27,7 +27,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// The sizes measured.
 const SIZES: [Size; 4] = [(32, 50), (32, 1_000), (64, 50), (0, 50)];
-/// Each time is the smallest of this many.
+/// The number of turns; each time is the smallest of them.
 const TURNS: u64 = 300;
 /// The number of decisions that share a sync.
 const BATCH: u64 = 100;

@@ -196,9 +196,10 @@ impl Statistics {
     pub(crate) fn digest(&self, format: u32) -> String {
         let bytes: Vec<u8> = match self {
             Self::Features { settled, all, earned } => {
-                let earned = earned.iter().flatten().flat_map(|arm| arm.bytes(format));
-                let sums = [settled.to_bytes(), all.to_bytes()].into_iter().flatten();
-                sums.chain(earned).collect()
+                let mut bytes = settled.to_bytes();
+                bytes.extend_from_slice(&all.to_bytes());
+                bytes.extend(earned.iter().flatten().flat_map(|arm| arm.bytes(format)));
+                bytes
             }
             Self::Arms(arms) => arms.iter().flat_map(|arm| arm.bytes(format)).collect(),
         };

@@ -3,7 +3,7 @@
 //! An explanation is computed on request, from a shared reference to the model, so it changes no
 //! later choice.
 
-use crate::actions::{ActionIndex, Actions};
+use crate::actions::{ActionIndex, Actions, SetId};
 use crate::confidence::{
     Bounds, ConfidenceRadius, Doubt, Exclusion, Interval, PairRule, Plausible, Reach, difference,
 };
@@ -127,6 +127,15 @@ pub struct Explanation {
     by_design: Scores,
     /// How far the estimate leans to the edge of what was thought possible.
     leaning: Option<f64>,
+    asked: Option<Asked>,
+}
+
+/// What an explanation is about, beside its model.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) set: SetId,
+    pub(crate) exclusion: Exclusion,
+    pub(crate) bounds: Bounds,
 }
 
 impl Explanation {
@@ -151,6 +160,7 @@ impl Explanation {
         let evidence = model.evidence();
         self.sqrt_beta = radius.sqrt_beta(&evidence);
         let bounds @ Bounds { reach, pairs } = radius.bounds(&evidence);
+        self.asked = Some(Asked { set: actions.id(), exclusion, bounds });
         self.doubt = reach.doubt();
         self.leaning = if let Reach::Curved(curved) = reach { Some(curved.leaning) } else { None };
         self.by_design.resize(0);
@@ -174,6 +184,16 @@ impl Explanation {
         };
         self.standings.clear();
         self.standings.extend((0..actions.len()).map(standing));
+    }
+
+    /// What it is about; `None` before it is filled.
+    pub(crate) fn asked(&self) -> Option<Asked> {
+        self.asked
+    }
+
+    /// The scores of all actions, and which of these could still be best.
+    pub(crate) fn answered(&self) -> (&Scores, &Plausible) {
+        (&self.scores, &self.plausible)
     }
 
     /// Adds the status of a target, by the rewards that have come.

@@ -30,6 +30,7 @@ mod pairs; // verdicts between pairs of arms, against a grid
 mod pending; // decisions whose rewards are outstanding
 mod policies; // every policy: ties, value stability
 mod radius; // radii against their formulas
+mod recalled; // an explanation at hand changes no choice
 mod ridge; // the estimator against brute force
 mod samplers; // value stability of the samplers
 mod state; // written down and read back, a policy goes on to the bit

@@ -1,26 +1,32 @@
 //! Small fixed workloads of the hot paths, for `scripts/gates` to count the instructions of.
 //!
 //! Only what happens in [`measured`] counts. The instruction set is forced, because a counter sees
-//! no other than it can simulate.
+//! no other than it can simulate. Decisions of a log take the widest one, which is the same there.
 #![expect(clippy::print_stdout, reason = "lists its workloads")]
+
+#[path = "../../../plausibly-log/examples/speed/workload.rs"]
+mod workload;
 
 use plausibly::search::Search;
 use plausibly::{
     ActionSet, Additive, Code, Determinant, Estimator, Exclusion, Isa, LinTs, LinUcb, Policy,
     Ridge, Scores, Stream,
 };
+use plausibly_log::recipe::Context;
+use plausibly_log::{Among, Asked};
 use std::error::Error;
 use std::hint::black_box;
+use workload::Nowhere;
 
 /// Runs a workload so often; with one more in twenty the gates must fail, which is how they are
 /// tested.
 const RUNS: usize = 20;
 const NOISE: f64 = 0.5;
 
-/// Name, d, K and rounds a run.
+/// Name, d (0 for arms), K and rounds a run.
 type Workload = (&'static str, usize, usize, usize);
 
-const WORKLOADS: [Workload; 20] = [
+const WORKLOADS: [Workload; 25] = [
     ("code", 5, 100, 400),
     ("code", 16, 1000, 250),
     ("code-differences", 5, 100, 400),
@@ -42,6 +48,11 @@ const WORKLOADS: [Workload; 20] = [
     ("lin-ucb", 16, 1000, 250),
     ("lin-ts", 5, 100, 400),
     ("lin-ts", 16, 1000, 60),
+    ("decide", 32, 50, 20),
+    ("decide", 32, 1000, 10),
+    ("decide", 64, 50, 10),
+    ("decide", 0, 50, 20),
+    ("decide-rewarded", 32, 50, 20),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -62,7 +73,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 |(name, dim, actions, _): &&Workload| *wanted == format!("{name}-{dim}-{actions}");
             let workload = WORKLOADS.iter().find(named).ok_or("no such workload")?;
             let extra = usize::from(std::env::var_os("PLAUSIBLY_GATES_REGRESSION").is_some());
-            run(isa, workload, RUNS + extra)
+            if workload.0.starts_with("decide") {
+                decide(workload, RUNS + extra)
+            } else {
+                run(isa, workload, RUNS + extra)
+            }
         }
         _ => Err("usage: gates, or gates INSTRUCTION-SET WORKLOAD".into()),
     }
@@ -74,6 +89,26 @@ fn measured(runs: usize, run: &mut dyn FnMut()) {
     for _ in 0..runs {
         run();
     }
+}
+
+/// Decisions of a log in memory, without certificates: each with all earlier ones pending, or with
+/// its reward before the next.
+fn decide(&(name, dim, actions, rounds): &Workload, runs: usize) -> Result<(), Box<dyn Error>> {
+    let table = workload::table((dim, actions))?;
+    let mut log = workload::log(Nowhere::default(), &table)?;
+    let none = Context::default();
+    let asked = Asked::among(Among::Table(&table), &none);
+    let rewarded = name == "decide-rewarded";
+    measured(runs, &mut || {
+        for round in 0..rounds {
+            let taken = black_box(log.take(2, &asked).expect("the log can decide"));
+            if rewarded {
+                let reward = (round % 7) as f64 / 7.0;
+                log.reward(2, taken.decision, reward).expect("it was taken");
+            }
+        }
+    });
+    Ok(())
 }
 
 fn run(

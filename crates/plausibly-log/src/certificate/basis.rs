@@ -188,23 +188,35 @@ impl Basis {
         }
     }
 
-    /// The model of the settled decisions, and that which counts pending ones if there are any.
-    /// Takes the former from the numbers of another decision if it was made from the same sums.
-    pub(super) fn models(
-        &self,
-        shown: &RadiusSpec,
-        made: Option<Model>,
-    ) -> Result<(Model, Option<Model>), GroundsError> {
+    /// The model of the settled decisions.
+    pub(super) fn settled_model(&self, shown: &RadiusSpec) -> Result<Model, GroundsError> {
         if self.terms.spec.is_bell() {
-            return Ok(self.bell_models(shown)?);
+            return Ok(self.bell_settled(shown)?);
         }
         if self.terms.spec.link().is_some() {
-            return self.glm_models(shown, made);
+            return self.glm_settled(shown);
         }
-        let ridge = self.terms.spec.ridge();
-        let model = made.map_or_else(|| self.settled(ridge), Ok)?;
-        let design = self.design.as_ref().map(|sums| self.model(sums, ridge)).transpose()?;
-        Ok((model, design))
+        Ok(self.settled(self.terms.spec.ridge())?)
+    }
+
+    /// The model that also counts the pending decisions, if there are any.
+    pub(super) fn design_model(
+        &self,
+        shown: &RadiusSpec,
+        settled: &Model,
+    ) -> Result<Option<Model>, GroundsError> {
+        let Some(sums) = &self.design else { return Ok(None) };
+        let counted = match settled {
+            Model::Bell(_) | Model::BellTable(_) | Model::BellArms(_) => {
+                self.bell_counted(shown, sums, settled)
+            }
+            Model::Glm(model) => return Ok(Some(self.glm_counted(model))),
+            Model::GlmTable(model) => return Ok(Some(self.glm_counted(model.model()))),
+            Model::Features(_) | Model::Table(_) | Model::Arms(_) => {
+                self.model(sums, self.terms.spec.ridge())
+            }
+        };
+        Ok(Some(counted?))
     }
 
     /// Whether the model of settled decisions is the same as that of another basis.

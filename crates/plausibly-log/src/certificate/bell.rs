@@ -77,26 +77,29 @@ impl Sums {
 }
 
 impl Basis {
-    /// The model of the settled decisions under the radius `bell`, and that which counts pending
-    /// ones.
-    pub(super) fn bell_models(
-        &self,
-        radius: &RadiusSpec,
-    ) -> Result<(Model, Option<Model>), RidgeError> {
+    /// The model of the settled decisions under the radius `bell`.
+    pub(super) fn bell_settled(&self, radius: &RadiusSpec) -> Result<Model, RidgeError> {
         if self.dim() == 0 {
             let arms = self.bell.as_ref().map_or(&[][..], |bell| &bell.arms);
-            let model = self.bell_arms(radius, &self.statistics, arms);
-            let design = self.design.as_ref().map(|sums| {
-                let counted = model.model().clone().counting(&sums.plays);
-                let offered = self.statistics.tallies();
-                let tabled = Tabled::from_statistics(counted, &offered, self.whole(0));
-                Model::BellArms(Box::new(tabled))
-            });
-            return Ok((Model::BellArms(Box::new(model)), design));
+            return Ok(Model::BellArms(Box::new(self.bell_arms(radius, &self.statistics, arms))));
         }
-        let model = self.bell_ridge(radius, &self.statistics)?;
-        let design = self.design.as_ref().map(|sums| self.bell_ridge(radius, sums)).transpose()?;
-        Ok((self.with_earned(model), design.map(|design| Model::Bell(Box::new(design)))))
+        Ok(self.with_earned(self.bell_ridge(radius, &self.statistics)?))
+    }
+
+    /// The model that also counts the pending decisions, which have these sums.
+    pub(super) fn bell_counted(
+        &self,
+        radius: &RadiusSpec,
+        sums: &Sums,
+        settled: &Model,
+    ) -> Result<Model, RidgeError> {
+        let Model::BellArms(arms) = settled else {
+            return Ok(Model::Bell(Box::new(self.bell_ridge(radius, sums)?)));
+        };
+        let counted = arms.model().clone().counting(&sums.plays);
+        let offered = self.statistics.tallies();
+        let tabled = Tabled::from_statistics(counted, &offered, self.whole(0));
+        Ok(Model::BellArms(Box::new(tabled)))
     }
 
     /// As if an action had more outcomes.

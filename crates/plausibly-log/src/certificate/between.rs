@@ -42,7 +42,7 @@ impl Numbers {
             (Some(compared), _) => (compared.at_least, compared.at_most, compared.progress),
             (None, Some(differences)) => {
                 let gap = differences.gap(ahead);
-                let half = reach.half_width(differences.from(ahead).0);
+                let half = reach.half_width(differences.apart(ahead));
                 (gap - half, gap + half, (gap / half) * (gap / half))
             }
             (None, None) => (first.lower - second.upper, first.upper - second.lower, 0.0),

@@ -1,69 +1,171 @@
 //! The canonical form of a JSON document (RFC 8785): the same document gives the same bytes in any
 //! language, whatever the order of its fields and the way its numbers were written.
 
-use serde_json::Value as Json;
-use std::fmt::Write;
+use serde::Serialize;
+use serde_json::ser::Formatter;
+use serde_json::{Error, Serializer};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::rc::Rc;
 
 /// A document in its canonical form. Whole numbers keep all their digits, also beyond 2⁵³, where
 /// the standard has no form for them.
-pub(super) fn canonical(document: &Json) -> String {
-    let mut out = String::new();
-    write_value(&mut out, document);
-    out
+pub(super) fn canonical(document: &impl Serialize) -> Result<Vec<u8>, Error> {
+    let out = Text::default();
+    document.serialize(&mut Serializer::with_formatter(out.clone(), Canonical::new(&out)))?;
+    Ok(out.0.take())
 }
 
-fn write_value(out: &mut String, value: &Json) {
-    match value {
-        Json::Null => out.push_str("null"),
-        Json::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(number) => write_number(out, number),
-            None => out.push_str(&number.to_string()),
-        },
-        Json::String(text) => out.push_str(&Json::from(text.as_str()).to_string()),
-        Json::Array(items) => {
-            write_list(out, ('[', ']'), items.iter(), write_value);
-        }
-        Json::Object(entries) => {
-            let mut sorted: Vec<(&String, &Json)> = entries.iter().collect();
-            // The standard sorts names by their UTF-16 code units.
-            sorted.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
-            write_list(out, ('{', '}'), sorted.into_iter(), |out, (name, value)| {
-                out.push_str(&Json::from(name.as_str()).to_string());
-                out.push(':');
-                write_value(out, value);
-            });
-        }
+/// What is written so far, shared by the serializer and its formatter.
+#[derive(Clone, Debug, Default)]
+struct Text(Rc<RefCell<Vec<u8>>>);
+
+impl Text {
+    fn len(&self) -> usize {
+        self.0.borrow().len()
     }
 }
 
-fn write_list<T>(
-    out: &mut String,
-    (open, close): (char, char),
-    items: impl Iterator<Item = T>,
-    write: impl Fn(&mut String, T),
-) {
-    out.push(open);
-    for (at, item) in items.enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        write(out, item);
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
     }
-    out.push(close);
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes numbers as the standard says, and sorts the fields of an object when it ends. All else is
+/// as in compact JSON.
+#[derive(Debug)]
+struct Canonical {
+    out: Text,
+    /// Of each open object, where its fields begin in the text and in `fields`.
+    open: Vec<(usize, usize)>,
+    fields: Vec<Field>,
+    /// Room to sort in.
+    sorted: Vec<u8>,
+}
+
+/// Where a field of an open object is in the text.
+#[derive(Clone, Debug)]
+struct Field {
+    /// Its name, without quotes.
+    name: Range<usize>,
+    /// Where its value ends.
+    end: usize,
+}
+
+impl Canonical {
+    fn new(out: &Text) -> Self {
+        let (out, open, fields, sorted) = (out.clone(), Vec::new(), Vec::new(), Vec::new());
+        Self { out, open, fields, sorted }
+    }
+}
+
+impl Formatter for Canonical {
+    fn write_f64<W: ?Sized + Write>(&mut self, _: &mut W, value: f64) -> io::Result<()> {
+        write_number(&mut self.out.0.borrow_mut(), value)
+    }
+
+    fn write_f32<W: ?Sized + Write>(&mut self, out: &mut W, value: f32) -> io::Result<()> {
+        self.write_f64(out, f64::from(value))
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b"{")?;
+        self.open.push((self.out.len(), self.fields.len()));
+        Ok(())
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        let begin = self.out.len() + 1;
+        self.fields.push(Field { name: begin..begin, end: begin });
+        Ok(())
+    }
+
+    fn end_object_key<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        let end = self.out.len() - 1;
+        self.fields.last_mut().expect("begun before").name.end = end;
+        Ok(())
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        // Objects inside of the value have taken their fields away.
+        self.fields.last_mut().expect("begun before").end = self.out.len();
+        Ok(())
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        let (begin, first) = self.open.pop().expect("begun before");
+        let (mut text, fields) = (self.out.0.borrow_mut(), &mut self.fields[first..]);
+        let by_name = |a: &Field, b: &Field| {
+            let [a, b] = [a, b].map(|field| &text[field.name.clone()]);
+            in_order(a, b)
+        };
+        fields.sort_by(by_name);
+        self.sorted.clear();
+        for (at, field) in fields.iter().enumerate() {
+            if at > 0 {
+                self.sorted.push(b',');
+            }
+            // With the quote before the name.
+            self.sorted.extend_from_slice(&text[field.name.start - 1..field.end]);
+        }
+        text[begin..].copy_from_slice(&self.sorted);
+        self.fields.truncate(first);
+        drop(text);
+        out.write_all(b"}")
+    }
+}
+
+/// The order of two names as JSON writes them: the standard sorts by UTF-16 code units.
+fn in_order(a: &[u8], b: &[u8]) -> std::cmp::Ordering {
+    let is_plain = |name: &[u8]| name.is_ascii() && !name.contains(&b'\\');
+    if is_plain(a) && is_plain(b) {
+        return a.cmp(b);
+    }
+    let units = |name: &[u8]| unescaped(name).encode_utf16().collect::<Vec<_>>();
+    units(a).cmp(&units(b))
+}
+
+fn unescaped(name: &[u8]) -> Cow<'_, str> {
+    let quoted = [b"\"", name, b"\""].concat();
+    serde_json::from_slice::<String>(&quoted).expect("written as JSON").into()
 }
 
 /// A double as ECMAScript writes it: the shortest digits that read back as the same double, without
 /// an exponent from 10⁻⁶ to below 10²¹.
-fn write_number(out: &mut String, number: f64) {
+fn write_number(out: &mut Vec<u8>, number: f64) -> io::Result<()> {
     if number == 0.0 {
         // Minus zero too.
-        out.push('0');
-        return;
+        return out.write_all(b"0");
     }
+    let begin = out.len();
     // Of two shortest forms that are equally close, the standard takes the even one, as this does.
-    let text = Json::from(number.abs()).to_string();
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    serde_json::to_writer(&mut *out, &number)?;
+    let text = &out[begin..];
+    if !text.contains(&b'e') {
+        if text.ends_with(b".0") {
+            out.truncate(out.len() - 2);
+        }
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(text).into_owned();
+    out.truncate(begin);
+    write_with_exponent(out, &text)
+}
+
+/// A number that JSON writes with an exponent.
+fn write_with_exponent(out: &mut Vec<u8>, text: &str) -> io::Result<()> {
+    let (sign, text) = text.strip_prefix('-').map_or(("", text), |text| ("-", text));
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let (whole, rest) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all = format!("{whole}{rest}");
     let digits = all.trim_start_matches('0');
@@ -73,27 +175,34 @@ fn write_number(out: &mut String, number: f64) {
         exponent.parse::<i32>().unwrap_or(0) + length(whole) - (length(&all) - length(digits));
     let digits = digits.trim_end_matches('0');
     let count = length(digits);
-    if number < 0.0 {
-        out.push('-');
-    }
     let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or(0));
     let split = digits.split_at(usize::try_from(point.clamp(0, count)).unwrap_or(0));
-    let _ = match point {
-        _ if count <= point && point <= 21 => write!(out, "{digits}{}", zeros(point - count)),
-        1..=21 => write!(out, "{}.{}", split.0, split.1),
-        -5..=0 => write!(out, "0.{}{digits}", zeros(-point)),
+    match point {
+        _ if count <= point && point <= 21 => write!(out, "{sign}{digits}{}", zeros(point - count)),
+        1..=21 => write!(out, "{sign}{}.{}", split.0, split.1),
+        -5..=0 => write!(out, "{sign}0.{}{digits}", zeros(-point)),
         _ => {
             let (first, rest) = digits.split_at(1);
             let dot = if rest.is_empty() { "" } else { "." };
-            write!(out, "{first}{dot}{rest}e{:+}", point - 1)
+            write!(out, "{sign}{first}{dot}{rest}e{:+}", point - 1)
         }
-    };
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn written(number: f64) -> String {
+        let mut out = Vec::new();
+        write_number(&mut out, number).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn text(document: &impl Serialize) -> String {
+        String::from_utf8(canonical(document).unwrap()).unwrap()
+    }
 
     /// The numbers of appendix B of RFC 8785, by their bits.
     #[test]
@@ -121,9 +230,7 @@ mod tests {
             (0xbecb_f647_612f_3696, "-0.0000033333333333333333"),
             (0x4314_3ff3_c1cb_0959, "1424953923781206.2"),
         ] {
-            let mut out = String::new();
-            write_number(&mut out, f64::from_bits(bits));
-            assert_eq!(out, text, "{bits:016x}");
+            assert_eq!(written(f64::from_bits(bits)), text, "{bits:016x}");
         }
     }
 
@@ -135,13 +242,36 @@ mod tests {
             "list": [1.0, 1, u64::MAX, -0.0, true, null, {}, []],
         });
         assert_eq!(
-            canonical(&document),
+            text(&document),
             "{\"\\r\":\"Carriage Return\",\"1\":\"One\",\
              \"list\":[1,1,18446744073709551615,0,true,null,{},[]],\"\u{80}\":\"Control\",\
              \"\u{f6}\":\"Latin\",\"\u{20ac}\":\"Euro Sign\",\"\u{1f600}\":\"Smiley\",\
              \"\u{fb33}\":\"Hebrew Letter Dalet\"}"
         );
-        assert_eq!(canonical(&serde_json::json!("\u{1f}\t\"\\/é")), "\"\\u001f\\t\\\"\\\\/é\"");
+        assert_eq!(text(&serde_json::json!("\u{1f}\t\"\\/é")), "\"\\u001f\\t\\\"\\\\/é\"");
+    }
+
+    #[test]
+    fn fields_of_structures_are_sorted_at_every_depth() {
+        #[derive(Serialize)]
+        struct Outer {
+            z: Vec<Inner>,
+            single: f32,
+            nothing: f64,
+            a: Inner,
+        }
+        #[derive(Clone, Serialize)]
+        struct Inner {
+            long: Option<bool>,
+            lo: Vec<Vec<f64>>,
+        }
+        let inner = Inner { long: None, lo: vec![vec![2.0, -0.5], Vec::new()] };
+        let (z, a) = (vec![inner.clone(), inner.clone()], inner);
+        let outer = Outer { z, single: 0.5, nothing: f64::NAN, a };
+        let inside = "{\"lo\":[[2,-0.5],[]],\"long\":null}";
+        let others = "\"nothing\":null,\"single\":0.5";
+        let expected = format!("{{\"a\":{inside},{others},\"z\":[{inside},{inside}]}}");
+        assert_eq!(text(&outer), expected);
     }
 
     proptest! {
@@ -149,10 +279,9 @@ mod tests {
         fn every_number_reads_back(bits in any::<u64>()) {
             let number = f64::from_bits(bits);
             prop_assume!(number.is_finite());
-            let mut out = String::new();
-            write_number(&mut out, number);
             // Adding zero turns −0 into 0.
-            prop_assert_eq!(out.parse::<f64>().unwrap().to_bits(), (number + 0.0).to_bits());
+            let read: f64 = written(number).parse().unwrap();
+            prop_assert_eq!(read.to_bits(), (number + 0.0).to_bits());
         }
     }
 }

@@ -6,6 +6,7 @@ use super::numbers::{Choice, Numbers, largest};
 use super::{GroundsError, misfit, require};
 use plausibly::spec::{BuildError, History, PolicyKind, PolicySpec};
 use plausibly::{Stream, Target};
+use std::sync::Arc;
 
 impl Numbers {
     /// The choice. Where it depends on unlisted actions, it is taken from the grounds.
@@ -62,7 +63,8 @@ impl Numbers {
     /// A history of no decisions, with the models of this one.
     fn at_first(&self) -> History {
         let (model, design) = (self.known.model.clone(), self.design.clone());
-        History { model, design, decisions: 0, committed: None, phase: None }
+        let explained = Some(Arc::clone(&self.known.explanation));
+        History { model, design, decisions: 0, committed: None, phase: None, explained }
     }
 
     fn choose_after(&self, spec: &PolicySpec, history: History) -> Result<usize, BuildError> {

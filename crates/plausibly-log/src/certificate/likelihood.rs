@@ -117,35 +117,20 @@ impl Basis {
         Ok(prior)
     }
 
-    /// The model of the settled decisions at the point of the basis, unless it is `made`, and that
-    /// which counts pending ones.
-    pub(super) fn glm_models(
-        &self,
-        radius: &RadiusSpec,
-        made: Option<Model>,
-    ) -> Result<(Model, Option<Model>), GroundsError> {
-        let own = GlmGrounds::default();
-        let glm = self.glm.as_ref().unwrap_or(&own);
-        let made = match made {
-            Some(made) => made,
-            None => self.glm_settled(glm, radius)?,
-        };
-        let model = match &made {
-            Model::Glm(model) => model,
-            Model::GlmTable(model) => model.model(),
-            _ => unreachable!("no other model has such a radius"),
-        };
-        let design = self.design.as_ref().map(|_| {
-            let mut design = model.clone();
-            for row in glm.rows.iter().filter(|row| row.pending > 0) {
-                design.count_row(&row.features, row.pending);
-            }
-            Model::Glm(Box::new(design))
-        });
-        Ok((made, design))
+    /// The model that also counts the pending decisions.
+    pub(super) fn glm_counted(&self, settled: &Glm) -> Model {
+        let mut counted = settled.clone();
+        let rows = self.glm.iter().flat_map(|glm| &glm.rows);
+        for row in rows.filter(|row| row.pending > 0) {
+            counted.count_row(&row.features, row.pending);
+        }
+        Model::Glm(Box::new(counted))
     }
 
-    fn glm_settled(&self, glm: &GlmGrounds, radius: &RadiusSpec) -> Result<Model, GroundsError> {
+    /// The model of the settled decisions at the point of the basis.
+    pub(super) fn glm_settled(&self, radius: &RadiusSpec) -> Result<Model, GroundsError> {
+        let own = GlmGrounds::default();
+        let glm = self.glm.as_ref().unwrap_or(&own);
         let prior = self.glm_prior(radius)?;
         let model = Glm::from_rows_at(glm.sums(self.dim())?, prior, &glm.point)?;
         if self.earned.is_empty() {
@@ -302,7 +287,7 @@ impl Numbers {
             let Some((rival, slack)) = closest(&differences) else {
                 return RuleOut { shift: None, observations: None };
             };
-            let (apart, along) = differences.from(rival);
+            let (apart, along) = (differences.apart(rival), differences.along(rival));
             let gap = differences.gap(rival);
             let out = |outcomes| {
                 let (known, more) = gained(outcomes);

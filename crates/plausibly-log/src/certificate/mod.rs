@@ -358,12 +358,9 @@ impl Certificate {
         }
         let Self { format, version, grounds, findings, seal: _ } = self;
         let unsealed = Unsealed { format, version: *version, grounds, findings };
-        let document = if self.version < 2 {
-            serde_json::to_string(&unsealed)
-        } else {
-            serde_json::to_value(&unsealed).map(|document| canonical(&document))
-        };
-        LineHash::of(document.expect("a certificate is JSON").as_bytes()).to_string()
+        let document =
+            if self.version < 2 { serde_json::to_vec(&unsealed) } else { canonical(&unsealed) };
+        LineHash::of(&document.expect("a certificate is JSON")).to_string()
     }
 
     /// Reads a certificate from its text. [`Certificate::check`] then tells whether it is right.

@@ -27,24 +27,45 @@ pub(crate) struct Numbers {
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) model: Model,
-    pub(super) explanation: Explanation,
+    pub(super) explanation: Arc<Explanation>,
     pub(super) radius: Quantised<Radius>,
+    /// How far intervals reach.
+    pub(super) reach: Reach,
     /// The radius by which intervals are shown, as a spec.
     pub(super) shown: RadiusSpec,
     pub(super) confidence: Option<f64>,
     /// What rewards are forecast from, made on first use.
     pub(super) forecaster: OnceLock<FixedForecaster>,
+    /// [`Numbers::known_within`], computed on first use, and so is the outlook.
+    within: OnceLock<Option<f64>>,
+    outlook: OnceLock<Option<plausibly::Outlook>>,
 }
 
 impl Known {
-    fn new(basis: &Basis, model: Model, shown: RadiusSpec) -> Result<Self, GroundsError> {
+    /// `explanation` is one of another decision, or empty. Filling it computes intervals and pairs
+    /// again only where sums have changed.
+    fn new(
+        basis: &Basis,
+        model: Model,
+        shown: RadiusSpec,
+        mut explanation: Explanation,
+    ) -> Result<Self, GroundsError> {
         let radius = shown.build_quantised(&basis.facts())?;
-        let mut explanation = Explanation::new();
         explanation.fill(model.estimator(), &radius, basis.terms.exclusion(), basis.set.view());
+        let reach = radius.reach(&model.estimator().evidence());
         let ridge = basis.terms.spec.ridge();
         let confidence = shown.confidence(ridge).filter(|_| !beyond_bound(&shown, basis));
-        let forecaster = OnceLock::new();
-        Ok(Self { model, explanation, radius, shown, confidence, forecaster })
+        Ok(Self {
+            model,
+            explanation: Arc::new(explanation),
+            radius,
+            reach,
+            shown,
+            confidence,
+            forecaster: OnceLock::new(),
+            within: OnceLock::new(),
+            outlook: OnceLock::new(),
+        })
     }
 }
 
@@ -64,17 +85,24 @@ impl Numbers {
     /// If the statistics do not describe a model, or a policy cannot be built.
     pub(crate) fn of(basis: Basis, other: Option<&Self>) -> Result<Self, GroundsError> {
         let shown = basis.terms.shown();
-        let other = other.filter(|other| basis.has_model_of(&other.basis));
-        let made = other.map(|other| other.known.model.clone());
-        let (model, design) = basis.models(&shown, made)?;
+        let has_model = other.is_some_and(|other| basis.has_model_of(&other.basis));
         let same = other.filter(|other| {
             Arc::ptr_eq(&basis.terms, &other.basis.terms)
                 && Arc::ptr_eq(&basis.set, &other.basis.set)
         });
-        let known = match same {
-            Some(other) => Arc::clone(&other.known),
-            None => Arc::new(Known::new(&basis, model, shown)?),
+        let known = match (same, other) {
+            (Some(other), _) if has_model => Arc::clone(&other.known),
+            (_, Some(other)) if has_model => {
+                let (model, empty) = (other.known.model.clone(), Explanation::new());
+                Arc::new(Known::new(&basis, model, shown, empty)?)
+            }
+            _ => {
+                let before = same.map(|other| Explanation::clone(&other.known.explanation));
+                let model = basis.settled_model(&shown)?;
+                Arc::new(Known::new(&basis, model, shown, before.unwrap_or_default())?)
+            }
         };
+        let design = basis.design_model(&known.shown, &known.model)?;
         // The findings of a policy that ignores pending decisions ignore them too.
         let ignored = matches!(
             basis.terms.spec.kind,
@@ -109,8 +137,10 @@ impl Numbers {
     /// The largest possible error of an estimate among the actions that could still be best, in
     /// units of reward; `None` if there is no bound.
     pub(crate) fn known_within(&self) -> Option<f64> {
-        let errors = self.known.explanation.plausible().map(|action| self.within(action));
-        finite(errors.fold(0.0, f64::max))
+        *self.known.within.get_or_init(|| {
+            let errors = self.known.explanation.plausible().map(|action| self.within(action));
+            finite(errors.fold(0.0, f64::max))
+        })
     }
 
     /// The largest possible error of the estimate of an action. True averages lie within the range
@@ -161,11 +191,11 @@ impl Numbers {
 
     /// Which action will probably be ruled out next; the first format has no such finding.
     pub(super) fn outlook(&self) -> Option<plausibly::Outlook> {
-        let Known { model, explanation, radius, confidence, .. } = &*self.known;
+        let Known { model, explanation, radius, confidence, outlook, .. } = &*self.known;
         if self.terms().format < 2 || confidence.is_none() {
             return None;
         }
-        explanation.outlook(model.estimator(), radius)
+        *outlook.get_or_init(|| explanation.outlook(model.estimator(), radius))
     }
 
     pub(super) fn by_differences(&self) -> bool {
@@ -178,7 +208,7 @@ impl Numbers {
     }
 
     pub(super) fn reach(&self) -> Reach {
-        self.known.radius.reach(&self.known.model.estimator().evidence())
+        self.known.reach
     }
 
     /// Squared widths with pending decisions counted.
@@ -199,14 +229,14 @@ impl Numbers {
         width_sq: &[f64],
         model: &Model,
     ) -> TargetStatus {
-        let Known { model: settled, explanation, radius, .. } = &*self.known;
+        let Known { explanation, reach, .. } = &*self.known;
         if let Some((gain, half_width)) = explanation.least_known(width_sq) {
             return target.status(gain, half_width, &model.estimator().evidence());
         }
         let ignorance = |at: usize| explanation.ignorance(width_sq, at);
         let wider = |best: usize, next| if ignorance(next) > ignorance(best) { next } else { best };
         let widest = explanation.plausible().reduce(wider).unwrap_or(0);
-        let half_width = match radius.reach(&settled.estimator().evidence()) {
+        let half_width = match *reach {
             // Pending decisions have no rewards to make an interval from.
             Reach::Bounded(_) => explanation.half_width(widest),
             reach => reach.half_width(width_sq[widest]),

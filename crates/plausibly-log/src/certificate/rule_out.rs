@@ -86,7 +86,7 @@ impl RuleOut {
             return Self { shift: None, observations: None };
         };
         let width_sq = numbers.known.explanation.width_sq()[*action];
-        let (apart, along) = differences.from(rival);
+        let (apart, along) = (differences.apart(rival), differences.along(rival));
         let (gap, evidence) = (differences.gap(rival), numbers.known.model.estimator().evidence());
         let by_pair = ByPair::of(numbers, *action);
         let out = |observations: u64| {
@@ -197,7 +197,7 @@ pub(super) struct Differences<'a> {
 impl<'a> Differences<'a> {
     /// `None` where differences do not rule actions out.
     pub(super) fn of(numbers: &'a Numbers, action: ActionIndex) -> Option<Self> {
-        let reach = numbers.known.radius.reach(&numbers.known.model.estimator().evidence());
+        let reach = numbers.reach();
         let decide =
             matches!(reach, Reach::Ellipsoid { .. } | Reach::Curved(_)) && numbers.by_differences();
         decide.then_some(Self { numbers, action })
@@ -214,18 +214,30 @@ impl<'a> Differences<'a> {
         intervals[rival].mean - intervals[self.action].mean
     }
 
-    /// With `g` the features of a rival less those of the action: `gᵀV⁻¹g`, and `gᵀV⁻¹a`.
-    pub(super) fn from(&self, rival: ActionIndex) -> (f64, f64) {
+    /// `gᵀV⁻¹g`, with `g` the features of a rival less those of the action.
+    pub(super) fn apart(&self, rival: ActionIndex) -> f64 {
         let Known { model, explanation, .. } = &*self.numbers.known;
-        let basis = &self.numbers.basis;
-        let width_sq = |at: usize| explanation.width_sq()[at];
         let Some(inverse) = model.gram_inverse() else {
             // Arms have nothing in common.
-            return (width_sq(rival) + width_sq(self.action), -width_sq(self.action));
+            return explanation.width_sq()[rival] + explanation.width_sq()[self.action];
         };
-        let own = basis.features(self.action);
-        let apart = minus(basis.features(rival), own);
-        (form(inverse, &apart, &apart).max(0.0), form(inverse, &apart, own))
+        let apart = self.beyond(rival);
+        form(inverse, &apart, &apart).max(0.0)
+    }
+
+    /// `gᵀV⁻¹a`, with `a` the features of the action.
+    pub(super) fn along(&self, rival: ActionIndex) -> f64 {
+        let Known { model, explanation, .. } = &*self.numbers.known;
+        let Some(inverse) = model.gram_inverse() else {
+            return -explanation.width_sq()[self.action];
+        };
+        form(inverse, &self.beyond(rival), self.numbers.basis.features(self.action))
+    }
+
+    /// The features of a rival less those of the action.
+    fn beyond(&self, rival: ActionIndex) -> Vec<f64> {
+        let basis = &self.numbers.basis;
+        minus(basis.features(rival), basis.features(self.action))
     }
 }
 
@@ -256,10 +268,10 @@ fn form(matrix: &[f64], x: &[f64], y: &[f64]) -> f64 {
 /// The plausible rival that is closest to ruling the action out, and how far it is from that.
 pub(super) fn closest(differences: &Differences<'_>) -> Option<(ActionIndex, f64)> {
     let Differences { numbers, action } = differences;
-    let reach = numbers.known.radius.reach(&numbers.known.model.estimator().evidence());
+    let reach = numbers.reach();
     let rivals = numbers.known.explanation.plausible().filter(|rival| rival != action);
     let slacks = rivals
-        .map(|rival| (rival, reach.half_width(differences.from(rival).0) - differences.gap(rival)));
+        .map(|rival| (rival, reach.half_width(differences.apart(rival)) - differences.gap(rival)));
     slacks.reduce(|best, next| if next.1 < best.1 { next } else { best })
 }
 

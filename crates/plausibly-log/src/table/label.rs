@@ -2,6 +2,7 @@
 
 use super::{ColumnKind, Table, TableError, brief, too_long};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A column of this name holds the labels.
 const DECLARED: &str = "label";
@@ -33,7 +34,7 @@ impl Table {
         };
         self.by_label = (0..labels.len()).collect();
         self.by_label.sort_unstable_by_key(|&index| &labels[index]);
-        (self.label_column, self.labels) = (column, labels);
+        (self.label_column, self.labels) = (column, Arc::new(labels));
         Ok(())
     }
 

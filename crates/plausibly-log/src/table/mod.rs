@@ -18,6 +18,7 @@ pub(crate) use read::{Records, Size, records};
 use csv::StringRecord;
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::Arc;
 
 /// Cells that count as blank, in upper or lower case.
 const MISSING: [&str; 6] = ["", "na", "n/a", "null", "nan", "-"];
@@ -92,10 +93,11 @@ pub(crate) fn brief(value: &str) -> String {
 pub struct Table {
     columns: Vec<String>,
     kinds: Vec<ColumnKind>,
-    rows: Vec<StringRecord>,
+    /// Shared by copies, and so are the labels: a table equals its copy at no cost.
+    rows: Arc<Vec<StringRecord>>,
     lines: Vec<u64>,
     label_column: Option<usize>,
-    labels: Vec<String>,
+    labels: Arc<Vec<String>>,
     /// The positions of rows, sorted by label.
     by_label: Vec<usize>,
     notes: Vec<String>,
@@ -174,10 +176,10 @@ impl Table {
         let mut table = Self {
             columns,
             kinds,
-            rows,
+            rows: Arc::new(rows),
             lines,
             label_column: None,
-            labels: Vec::new(),
+            labels: Arc::default(),
             by_label: Vec::new(),
             notes: Vec::new(),
         };

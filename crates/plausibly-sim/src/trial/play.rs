@@ -174,6 +174,7 @@ mod tests {
                 decisions: 0,
                 committed: None,
                 phase: None,
+                explained: None,
             };
             let mut resumed = policy_of_logs().resume(&facts(4), history).unwrap();
             assert_eq!(resumed.select(set.view(), &mut stream), chosen, "step {step}");

@@ -6,6 +6,7 @@ use super::{DeadlineStatus, Explain, Policy, PolicyError, Target, assert_outcome
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::{Bounds, ConfidenceRadius, Exclusion, Reach, accepted};
+use crate::explain::Explanation;
 use crate::model::{Estimator, Outcome, Scores};
 use crate::rng::Stream;
 use crate::search::Search;
@@ -154,6 +155,14 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     #[must_use]
     pub fn with_design(self, design: E) -> Self {
         Self { pending: Some(Pending::counted(design)), ..self }
+    }
+
+    /// Begins with what an explanation of its model under its radius said, which saves a first
+    /// choice among the same actions from working it out again.
+    #[must_use]
+    pub(crate) fn recalling(mut self, explained: &Explanation) -> Self {
+        self.search.recall(&self.model, explained);
+        self
     }
 
     /// Explores by rewards that have come alone: decisions taken while they are outstanding repeat

@@ -119,6 +119,12 @@ impl<P: Policy, E: Estimator + Clone, R: ConfidenceRadius> Insured<P, E, R> {
         Self { code: self.code.with_design(design), ..self }
     }
 
+    /// As [`Code::recalling`].
+    #[must_use]
+    pub(crate) fn recalling(self, explained: &Explanation) -> Self {
+        Self { code: self.code.recalling(explained), ..self }
+    }
+
     /// Tests what is known by the rewards that have come alone, as [`Code::ignoring_pending`].
     #[must_use]
     pub fn ignoring_pending(self) -> Self {

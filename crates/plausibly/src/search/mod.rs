@@ -31,6 +31,7 @@ mod sieve;
 
 use crate::actions::{ActionIndex, Actions, SetId};
 use crate::confidence::{Bounds, Exclusion, Plausible, Reach};
+use crate::explain::{Asked, Explanation};
 use crate::linalg::{Aligned, Finalists};
 use crate::model::{Estimator, Fit, Scores};
 use contest::{Contest, Field};
@@ -273,6 +274,10 @@ impl Search {
     ) -> ActionIndex {
         let bounds = bounds.into();
         let exclusion = if greed < 1.0 { self.exclusion } else { Exclusion::Intervals };
+        let again = self.kept.is_some() && self.kept == Kept::of(model, actions.id(), bounds);
+        if again && exclusion == self.exclusion {
+            return self.few.indices[self.plausible.best(&self.few.scores, greed)];
+        }
         match model.fit() {
             Some(fit) if can_filter(model, bounds) => {
                 self.narrow(&fit, actions, bounds.reach, Sought::Best { greed }, exclusion);
@@ -299,7 +304,7 @@ impl Search {
         bounds: impl Into<Bounds>,
     ) -> (&Few, &Plausible) {
         let bounds = bounds.into();
-        let asked = Kept::of(model, actions, bounds);
+        let asked = Kept::of(model, actions.id(), bounds);
         if asked.is_some() && self.kept == asked {
             return (&self.few, &self.plausible);
         }
@@ -324,6 +329,22 @@ impl Search {
             scores.width_sq.copy_from_slice(width_sq);
         }
         (&self.few, &self.plausible)
+    }
+
+    /// Takes over what an explanation of this model said, so that the same question need not be
+    /// answered again: all of it where [`Kept`] can tell that the question is the same, else what
+    /// was judged by sums, which is compared with the sums when it is used.
+    pub(crate) fn recall<E: Estimator + ?Sized>(&mut self, model: &E, explained: &Explanation) {
+        let Some(Asked { set, exclusion, bounds }) = explained.asked() else { return };
+        if exclusion != self.exclusion {
+            return;
+        }
+        let (scores, plausible) = explained.answered();
+        self.look_at(0..scores.mean.len());
+        self.few.scores.clone_from(scores);
+        self.plausible.clone_from(plausible);
+        self.by_design.at = None;
+        self.kept = Kept::of(model, set, bounds);
     }
 
     /// CODE's choice for a model that refits only from time to time: the plausible action with the
@@ -430,13 +451,14 @@ impl Search {
         actions: Actions<'_>,
         action: ActionIndex,
     ) -> f64 {
+        let Self { finalists, .. } = self;
         let Some(fit) = model.design().or_else(|| model.fit()) else {
-            self.score_all(model, actions);
-            return self.few.scores.width_sq[action];
+            model.score_into(actions, &mut finalists.scores);
+            return finalists.scores.width_sq[action];
         };
-        self.look_at([action]);
-        self.few.score(&fit, actions);
-        self.few.scores.width_sq[0]
+        finalists.take([action]);
+        finalists.score(&fit, actions);
+        finalists.scores.width_sq[0]
     }
 
     /// Takes these actions in place of those of the last answer, whatever that was.
@@ -586,24 +608,28 @@ fn filter_by_intervals(
 }
 
 /// What the plausible set at hand is the answer for: a model that refits only from time to time
-/// is asked the same question many times.
+/// is asked the same question many times, and one that was explained is asked it again.
 #[derive(Clone, Debug, PartialEq)]
 struct Kept {
     lineage: u64,
     generation: u64,
+    observations: u64,
     set: SetId,
     bounds: Bounds,
 }
 
 impl Kept {
-    /// `None` for a model that changes with every reward, and where pairs are judged by what each
-    /// action has paid, which does.
-    fn of<E: Estimator + ?Sized>(model: &E, actions: Actions<'_>, bounds: Bounds) -> Option<Self> {
-        if !matches!(bounds.reach, Reach::Curved(_)) || bounds.pairs.is_some() {
+    /// `None` where pairs are judged by what each action has paid, which the fit of a model does
+    /// not tell.
+    fn of<E: Estimator + ?Sized>(model: &E, set: SetId, bounds: Bounds) -> Option<Self> {
+        if bounds.pairs.is_some() {
             return None;
         }
-        let lineage = model.fit()?.lineage;
-        Some(Self { lineage, generation: model.generation(), set: actions.id(), bounds })
+        let Fit { lineage, observations, .. } = model.fit()?;
+        // Rewards change a model on a curved scale only when it makes its set again.
+        let refits = matches!(bounds.reach, Reach::Curved(_));
+        let observations = if refits { 0 } else { observations };
+        Some(Self { lineage, generation: model.generation(), observations, set, bounds })
     }
 }
 

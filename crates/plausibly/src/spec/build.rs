@@ -2,6 +2,7 @@
 
 use super::policy::{PolicyKind, PolicySpec};
 use super::radius::{RadiusKind, RadiusSpec};
+use super::resume::Beside;
 use super::{Facts, Setting};
 use crate::confidence::{ConfidenceRadius, Exclusion, Radius, RadiusError};
 use crate::model::{
@@ -249,7 +250,7 @@ impl<F: Finish> OnModel for CodeOn<'_, F> {
     type Made = Box<dyn Durable + Send>;
 
     fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built {
-        self.kind.code_on(model, self.radius, None, self.finish)
+        self.kind.code_on(model, self.radius, Beside::nothing(), self.finish)
     }
 }
 
@@ -333,9 +334,9 @@ impl PolicyKind {
             Self::Code { radius, .. } if F::INSIDE => {
                 let radius = radius.build_inside(facts)?;
                 if arms {
-                    self.code_on(means(), radius, None, finish)
+                    self.code_on(means(), radius, Beside::nothing(), finish)
                 } else {
-                    self.code_on(ridge()?, radius, None, finish)
+                    self.code_on(ridge()?, radius, Beside::nothing(), finish)
                 }
             }
             Self::Code { radius, .. } => {
@@ -403,8 +404,7 @@ impl PolicyKind {
         }
     }
 
-    /// CODE with this model and radius and, if decisions are pending, with the model that counts
-    /// them as `design`.
+    /// CODE with this model and radius, and what it goes on from beside these.
     pub(super) fn code_on<
         E: DurableModel + Send + 'static,
         R: ConfidenceRadius + Clone + Send + 'static,
@@ -412,7 +412,7 @@ impl PolicyKind {
         &self,
         model: E,
         radius: R,
-        design: Option<E>,
+        Beside { design, explained }: Beside<E>,
         finish: impl Finish,
     ) -> Built {
         let Self::Code { exclusion, greed, target, randomise, count_pending, .. } = *self else {
@@ -422,6 +422,7 @@ impl PolicyKind {
         let code = if let Some(design) = design { code.with_design(design) } else { code };
         let code = if let Some(target) = target { code.to_target(target)? } else { code };
         let code = if count_pending { code } else { code.ignoring_pending() };
+        let code = if let Some(explained) = explained { code.recalling(&explained) } else { code };
         if randomise > 0.0 {
             finish.finish(RandomisedCode::new(code, randomise)?)
         } else {

@@ -8,12 +8,14 @@ use super::policy::{PolicyKind, PolicySpec};
 use super::radius::{RadiusKind, RadiusSpec};
 use super::{Defaults, Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
+use crate::explain::Explanation;
 use crate::model::{ArmMeans, BellArms, BellRidge, Estimator, Glm, Ridge, RidgeError, Tabled};
 use crate::policy::{
     Elimination, EpsilonGreedy, Explain, ExploreThenCommit, Insured, LaplaceTs, LinTs, LinUcb,
     Phase, Thompson, Ucb1, exploring_rounds,
 };
 use crate::state::DurableModel;
+use std::sync::Arc;
 
 /// A model of either kind.
 #[derive(Clone, Debug)]
@@ -49,6 +51,24 @@ pub struct History {
     pub committed: Option<Model>,
     /// The phase of elimination, once it has begun.
     pub phase: Option<Phase>,
+    /// What [`Explanation::fill`] made of `model` under the radius and the exclusion of the policy,
+    /// if that is at hand. The choice among the actions of the explanation is then found faster,
+    /// and is the same.
+    pub explained: Option<Arc<Explanation>>,
+}
+
+/// What CODE goes on from beside its model.
+pub(super) struct Beside<E> {
+    /// The model with pending decisions counted, if there are any.
+    pub(super) design: Option<E>,
+    pub(super) explained: Option<Arc<Explanation>>,
+}
+
+impl<E> Beside<E> {
+    /// Of a policy that begins.
+    pub(super) fn nothing() -> Self {
+        Self { design: None, explained: None }
+    }
 }
 
 impl Model {
@@ -163,12 +183,13 @@ impl PolicySpec {
         if let Some(inside) = self.resume_inside(facts, &history)? {
             return self.resume_insured(facts, inside, history);
         }
-        let History { model, design, decisions, committed, phase } = history;
+        let History { model, design, decisions, committed, phase, explained } = history;
         match model {
             Model::Features(model) => {
-                let (design, committed) =
-                    (design.and_then(Model::features), committed.and_then(Model::features));
-                self.resume_features(facts, *model, design, decisions, committed, phase)
+                let design = design.and_then(Model::features);
+                let (committed, beside) =
+                    (committed.and_then(Model::features), Beside { design, explained });
+                self.resume_features(facts, *model, beside, decisions, committed, phase)
             }
             Model::Table(model) => {
                 if let PolicyKind::Code { radius, .. } = self.kind {
@@ -176,34 +197,46 @@ impl PolicySpec {
                     let design = design.and_then(Model::features);
                     let design = design.map(|design| model.with_model(design));
                     let radius = radius.build_quantised(facts)?;
-                    return Ok(self.kind.code_on(*model, radius, design, Plain)?);
+                    let beside = Beside { design, explained };
+                    return Ok(self.kind.code_on(*model, radius, beside, Plain)?);
                 }
                 let model = Model::Features(Box::new(model.into_model()));
-                self.resume(facts, History { model, design, decisions, committed, phase })
+                // The explanation is one of the table.
+                let explained = None;
+                self.resume(
+                    facts,
+                    History { model, design, decisions, committed, phase, explained },
+                )
             }
             Model::Arms(model) => {
-                let (design, committed) =
-                    (design.and_then(Model::arms), committed.and_then(Model::arms));
-                self.resume_arms(facts, model, design, decisions, committed)
+                let design = design.and_then(Model::arms);
+                let (committed, beside) =
+                    (committed.and_then(Model::arms), Beside { design, explained });
+                self.resume_arms(facts, model, beside, decisions, committed)
             }
-            Model::Bell(model) => self.resume_own_set(facts, *model, design.and_then(Model::bell)),
+            Model::Bell(model) => {
+                let design = design.and_then(Model::bell);
+                self.resume_own_set(facts, *model, Beside { design, explained })
+            }
             Model::BellTable(model) => {
                 let design = design.and_then(Model::bell).map(|design| model.with_model(design));
-                self.resume_own_set(facts, *model, design)
+                self.resume_own_set(facts, *model, Beside { design, explained })
             }
             Model::BellArms(model) => {
-                self.resume_own_set(facts, *model, design.and_then(Model::bell_arms))
+                let design = design.and_then(Model::bell_arms);
+                self.resume_own_set(facts, *model, Beside { design, explained })
             }
             Model::Glm(model) => {
-                self.resume_glm(facts, *model, design.and_then(Model::glm), decisions)
+                let design = design.and_then(Model::glm);
+                self.resume_glm(facts, *model, Beside { design, explained }, decisions)
             }
             Model::GlmTable(model) => match self.kind {
                 PolicyKind::Code { .. } | PolicyKind::LinUcb { .. } => {
                     let design = design.and_then(Model::glm);
                     let design = design.map(|design| model.with_model(design));
-                    self.resume_own_set(facts, *model, design)
+                    self.resume_own_set(facts, *model, Beside { design, explained })
                 }
-                _ => self.resume_glm(facts, model.into_model(), None, decisions),
+                _ => self.resume_glm(facts, model.into_model(), Beside::nothing(), decisions),
             },
         }
     }
@@ -228,6 +261,7 @@ impl PolicySpec {
             decisions: history.decisions,
             committed: None,
             phase: None,
+            explained: None,
         };
         inside.resume(facts, history).map(Some)
     }
@@ -238,29 +272,32 @@ impl PolicySpec {
         inside: Box<dyn Explain + Send>,
         history: History,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
-        let History { model, design, .. } = history;
+        let History { model, design, explained, .. } = history;
         match model {
             Model::Features(model) => {
-                self.insured_on(facts, inside, *model, design.and_then(Model::features))
+                let design = design.and_then(Model::features);
+                self.insured_on(facts, inside, *model, Beside { design, explained })
             }
             Model::Table(model) => {
                 let design = design.and_then(Model::features);
                 let design = design.map(|design| model.with_model(design));
-                self.insured_on(facts, inside, *model, design)
+                self.insured_on(facts, inside, *model, Beside { design, explained })
             }
             Model::Arms(model) => {
-                self.insured_on(facts, inside, model, design.and_then(Model::arms))
+                let design = design.and_then(Model::arms);
+                self.insured_on(facts, inside, model, Beside { design, explained })
             }
             // The policy inside has no such set.
             Model::Bell(_) | Model::BellTable(_) | Model::BellArms(_) => {
                 Err(BuildError::Unresumable)
             }
             Model::Glm(model) => {
-                self.insured_on(facts, inside, *model, design.and_then(Model::glm))
+                let design = design.and_then(Model::glm);
+                self.insured_on(facts, inside, *model, Beside { design, explained })
             }
             Model::GlmTable(model) => {
                 let design = design.and_then(Model::glm).map(|design| model.with_model(design));
-                self.insured_on(facts, inside, *model, design)
+                self.insured_on(facts, inside, *model, Beside { design, explained })
             }
         }
     }
@@ -270,7 +307,7 @@ impl PolicySpec {
         facts: &Facts,
         inside: Box<dyn Explain + Send>,
         model: E,
-        design: Option<E>,
+        Beside { design, explained }: Beside<E>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         let PolicyKind::Insured { kappa, radius, exclusion, count_pending, .. } = self.kind else {
             unreachable!("only called for an insured policy");
@@ -278,6 +315,10 @@ impl PolicySpec {
         let insured = Insured::new(inside, model, radius.build_quantised(facts)?, kappa)?;
         let insured = insured.excluding(exclusion);
         let insured = if let Some(design) = design { insured.with_design(design) } else { insured };
+        let insured = match explained {
+            Some(explained) => insured.recalling(&explained),
+            None => insured,
+        };
         Ok(Box::new(if count_pending { insured } else { insured.ignoring_pending() }))
     }
 
@@ -286,7 +327,7 @@ impl PolicySpec {
         &self,
         facts: &Facts,
         model: Glm,
-        design: Option<Glm>,
+        beside: Beside<Glm>,
         decisions: u64,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
@@ -298,7 +339,7 @@ impl PolicySpec {
                 let policy = EpsilonGreedy::new(model, epsilon, facts.horizon)?;
                 Box::new(policy.exploring(exploration).after(decisions))
             }
-            _ => return self.resume_own_set(facts, model, design),
+            _ => return self.resume_own_set(facts, model, beside),
         })
     }
 
@@ -307,11 +348,11 @@ impl PolicySpec {
         &self,
         facts: &Facts,
         model: E,
-        design: Option<E>,
+        beside: Beside<E>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
             PolicyKind::Code { radius, .. } => {
-                self.kind.code_on(model, radius.build_quantised(facts)?, design, Plain)?
+                self.kind.code_on(model, radius.build_quantised(facts)?, beside, Plain)?
             }
             PolicyKind::LinUcb { radius, .. } => {
                 Box::new(LinUcb::new(model, radius.build_quantised(facts)?))
@@ -324,14 +365,14 @@ impl PolicySpec {
         &self,
         facts: &Facts,
         model: Ridge,
-        design: Option<Ridge>,
+        beside: Beside<Ridge>,
         decisions: u64,
         committed: Option<Ridge>,
         phase: Option<Phase>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
             PolicyKind::Code { radius, .. } => {
-                self.kind.code_on(model, radius.build_quantised(facts)?, design, Plain)?
+                self.kind.code_on(model, radius.build_quantised(facts)?, beside, Plain)?
             }
             PolicyKind::LinUcb { radius, .. } => {
                 Box::new(LinUcb::new(model, radius.build_quantised(facts)?))
@@ -369,13 +410,13 @@ impl PolicySpec {
         &self,
         facts: &Facts,
         model: ArmMeans,
-        design: Option<ArmMeans>,
+        beside: Beside<ArmMeans>,
         decisions: u64,
         committed: Option<ArmMeans>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
             PolicyKind::Code { radius, .. } => {
-                self.kind.code_on(model, radius.build_quantised(facts)?, design, Plain)?
+                self.kind.code_on(model, radius.build_quantised(facts)?, beside, Plain)?
             }
             PolicyKind::EpsilonGreedy { epsilon: 0.0, .. } => {
                 Box::new(EpsilonGreedy::constant(model, 0.0)?)

@@ -6,13 +6,20 @@ use crate::linalg::{Aligned, differences_into};
 use crate::model::{Estimator, Scores};
 
 /// One witness, and by how much it beats each action.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Witness {
     /// Which action it is.
     pub(super) action: ActionIndex,
     /// The difference of each action from it: by how much it is behind, with its squared width.
     pub(super) behind: Scores,
+    /// Room for the differences, which are not used again.
     rows: Aligned,
+}
+
+impl Clone for Witness {
+    fn clone(&self) -> Self {
+        Self { action: self.action, behind: self.behind.clone(), rows: Aligned::default() }
+    }
 }
 
 impl Witness {
