@@ -1,7 +1,7 @@
 //! Measures the memory of a log with many decisions, each in a context of four keys that no other
-//! decision has: all pending, or all settled.
+//! decision has: all pending, all settled, or all settled and each with a key.
 //!
-//! `cargo run --release -p plausibly-log --example log_memory -- pending|settled [DECISIONS]`
+//! `cargo run --release -p plausibly-log --example log_memory -- pending|settled|keyed [DECISIONS]`
 //!
 //! Reads the resident memory from `/proc`, so it needs Linux.
 #![expect(clippy::print_stdout, reason = "figures are shown")]
@@ -18,10 +18,11 @@ use workload::Nowhere;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let settles = match args.next().as_deref() {
-        Some("pending") => false,
-        Some("settled") => true,
-        _ => return Err("say pending or settled".into()),
+    let (settles, keyed) = match args.next().as_deref() {
+        Some("pending") => (false, false),
+        Some("settled") => (true, false),
+        Some("keyed") => (true, true),
+        _ => return Err("say pending, settled or keyed".into()),
     };
     let decisions: u64 = args.next().map_or(Ok(1_000_000), |text| text.parse())?;
     let table = Table::read(b"name,size\nsmall,1\nlarge,2\n".as_slice())?;
@@ -30,7 +31,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     log.begin(1, Opening::new(recipe, (0.0, 1.0), 1))?;
     for decision in 1..=decisions {
         let (context, among) = (context(decision)?, Among::Table(&table));
-        let asked = Asked::among(among, &context);
+        let key = format!("a request with a name of some length {decision}");
+        let key = keyed.then_some(key.as_str());
+        let asked = Asked { key, ..Asked::among(among, &context) };
         let mut requests = vec![Request::Decide(asked)];
         if settles {
             requests.push(Request::Reward { decision, reward: 0.5.into(), by: None });
