@@ -25,16 +25,20 @@ impl<S: Storage> Recall<'_, S> {
                 state.recall(decision, &event)?;
             }
             Needs::Rows => state.recall_rows(rows_before(self.storage, seq)?),
-            Needs::Set { set } => state.recall_set(set, &self.event(index()?.set(set)?)?.1)?,
+            Needs::Set { set } => {
+                let at = index()?.set(self.storage, set)?;
+                state.recall_set(set, &self.event(at)?.1)?;
+            }
             Needs::Decision { decision, is_pending } => {
-                let outcome = match index()?.outcome(decision)?.filter(|_| !is_pending) {
-                    None => Outcome::Pending,
-                    Some(at) => {
-                        let (line, event) = self.event(at)?;
-                        Outcome::recorded(line.seq, &event).ok_or(LogError::Milestones)?
-                    }
-                };
-                let (line, event) = self.event(index()?.decided(decision)?)?;
+                let outcome =
+                    match index()?.outcome(self.storage, decision)?.filter(|_| !is_pending) {
+                        None => Outcome::Pending,
+                        Some(at) => {
+                            let (line, event) = self.event(at)?;
+                            Outcome::recorded(line.seq, &event).ok_or(LogError::Milestones)?
+                        }
+                    };
+                let (line, event) = self.event(index()?.decided(self.storage, decision)?)?;
                 self.fetch_set_of(state, &event, seq)?;
                 state.recall_decision(decision, (line, &event), outcome)?;
             }

@@ -99,6 +99,10 @@ impl Storage for ProgressLog {
         self.storage.read_side(suffix)
     }
 
+    fn read_side_part(&self, suffix: &str, begin: u64, len: u64) -> io::Result<Option<Vec<u8>>> {
+        self.storage.read_side_part(suffix, begin, len)
+    }
+
     fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
         self.storage.write_side(suffix, bytes)
     }

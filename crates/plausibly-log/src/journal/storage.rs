@@ -71,6 +71,19 @@ pub trait Storage {
     /// If the file exists and cannot be read.
     fn read_side(&self, suffix: &str) -> io::Result<Option<Vec<u8>>>;
 
+    /// At most `len` bytes of a file beside the log from the byte `begin` on; `None` if there is no
+    /// such file.
+    ///
+    /// # Errors
+    /// If the file exists and cannot be read.
+    fn read_side_part(&self, suffix: &str, begin: u64, len: u64) -> io::Result<Option<Vec<u8>>> {
+        let place = |byte: u64, len: usize| usize::try_from(byte).unwrap_or(len).min(len);
+        Ok(self.read_side(suffix)?.map(|content| {
+            let end = place(begin.saturating_add(len), content.len());
+            content[place(begin, content.len())..end].to_vec()
+        }))
+    }
+
     /// Writes a file beside the log, replacing any earlier content, and returns when the disk has
     /// it.
     ///
@@ -250,6 +263,18 @@ impl Storage for FileStorage {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn read_side_part(&self, suffix: &str, begin: u64, len: u64) -> io::Result<Option<Vec<u8>>> {
+        let mut file = match File::open(side_path(&self.path, suffix)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        file.seek(SeekFrom::Start(begin))?;
+        let mut part = Vec::new();
+        file.take(len).read_to_end(&mut part)?;
+        Ok(Some(part))
     }
 
     fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {

@@ -97,7 +97,7 @@ pub(super) fn written(json: &impl Serialize) -> String {
 
 /// Reads what [`written`] wrote; `None` if it is anything else.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(line: &[u8]) -> Option<T> {
-    let line = std::str::from_utf8(line).ok()?;
+    let line = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     let (hash, json) = line.split_once(' ')?;
     if LineHash::parse(hash)? != LineHash::of(json.as_bytes()) {
         return None;

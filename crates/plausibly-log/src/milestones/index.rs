@@ -1,15 +1,17 @@
 //! Finds lines by what they record, and rebuilds states at milestones. What does not fit the log is
 //! [`LogError::Milestones`], and makes a caller read the log from its first line.
 
+use super::MILESTONES;
 use super::block::{Block, Places, VERSION, line_at, read};
 use crate::fold::parse;
 use crate::journal::{LineAt, Storage};
 use crate::log::LogError;
 use crate::recall::Recall;
 use crate::state::{Needs, State, Waiting};
+use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The blocks of a file, each read when it is first asked for.
+/// The blocks of a log, each read when it is first asked for.
 #[derive(Debug)]
 pub(crate) struct Index {
     blocks: Vec<Unread>,
@@ -17,15 +19,23 @@ pub(crate) struct Index {
 
 #[derive(Debug)]
 struct Unread {
-    line: Vec<u8>,
+    /// Its place in the file.
+    bytes: Range<u64>,
     block: OnceLock<Option<Block>>,
 }
 
 impl Index {
-    /// The blocks of these lines.
-    pub(super) fn new<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Self {
-        let unread = |line: &[u8]| Unread { line: line.to_vec(), block: OnceLock::new() };
-        Self { blocks: lines.map(unread).collect() }
+    /// The blocks that begin at these bytes of the file, which has this length.
+    pub(super) fn new(begins: &[u64], end: u64) -> Self {
+        let ends = begins.iter().skip(1).copied().chain([end]);
+        let unread =
+            |(begin, end): (&u64, u64)| Unread { bytes: *begin..end, block: OnceLock::new() };
+        Self { blocks: begins.iter().zip(ends).map(unread).collect() }
+    }
+
+    /// Adds a block that is in no file.
+    pub(super) fn push(&mut self, block: Block) {
+        self.blocks.push(Unread { bytes: 0..0, block: OnceLock::from(Some(block)) });
     }
 
     pub(super) fn len(&self) -> usize {
@@ -33,26 +43,39 @@ impl Index {
     }
 
     /// Keeps the blocks before the line of a decision.
-    pub(super) fn keep_before(&mut self, decision: u64) -> Result<(), LogError> {
-        let place = self.block_with(|places| places.first_decision, decision)?;
-        let Places { first_decision, decided, .. } = &self.block(place)?.places;
+    pub(super) fn keep_before<S: Storage>(
+        &mut self,
+        storage: &S,
+        decision: u64,
+    ) -> Result<(), LogError> {
+        let place = self.block_with(storage, |places| places.first_decision, decision)?;
+        let Places { first_decision, decided, .. } = &self.block(storage, place)?.places;
         let is_inside = decision - first_decision < decided.len() as u64;
         self.blocks.truncate(if is_inside { place } else { place + 1 });
         Ok(())
     }
 
-    pub(super) fn block(&self, place: usize) -> Result<&Block, LogError> {
-        let Unread { line, block } = self.blocks.get(place).ok_or(LogError::Milestones)?;
-        let read = block.get_or_init(|| read(line).filter(|block: &Block| block.v == VERSION));
-        read.as_ref().ok_or(LogError::Milestones)
+    pub(super) fn block<S: Storage>(&self, storage: &S, place: usize) -> Result<&Block, LogError> {
+        let Unread { bytes, block } = self.blocks.get(place).ok_or(LogError::Milestones)?;
+        let from_file = || {
+            let len = bytes.end.checked_sub(bytes.start)?;
+            let line = storage.read_side_part(MILESTONES, bytes.start, len).ok()??;
+            read(&line).filter(|block: &Block| block.v == VERSION)
+        };
+        block.get_or_init(from_file).as_ref().ok_or(LogError::Milestones)
     }
 
     /// The last block whose first number is at most this one.
-    fn block_with(&self, first: impl Fn(&Places) -> u64, number: u64) -> Result<usize, LogError> {
+    fn block_with<S: Storage>(
+        &self,
+        storage: &S,
+        first: impl Fn(&Places) -> u64,
+        number: u64,
+    ) -> Result<usize, LogError> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            if first(&self.block(middle)?.places) <= number {
+            if first(&self.block(storage, middle)?.places) <= number {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -62,23 +85,31 @@ impl Index {
     }
 
     /// The line of a decision.
-    pub(crate) fn decided(&self, decision: u64) -> Result<LineAt, LogError> {
-        let place = self.block_with(|places| places.first_decision, decision)?;
-        let Places { first_decision, decided, .. } = &self.block(place)?.places;
+    pub(crate) fn decided<S: Storage>(
+        &self,
+        storage: &S,
+        decision: u64,
+    ) -> Result<LineAt, LogError> {
+        let place = self.block_with(storage, |places| places.first_decision, decision)?;
+        let Places { first_decision, decided, .. } = &self.block(storage, place)?.places;
         at(decided, decision - first_decision)
     }
 
     /// The line of a set.
-    pub(crate) fn set(&self, set: u64) -> Result<LineAt, LogError> {
-        let place = self.block_with(|places| places.first_set, set)?;
-        let Places { first_set, sets, .. } = &self.block(place)?.places;
+    pub(crate) fn set<S: Storage>(&self, storage: &S, set: u64) -> Result<LineAt, LogError> {
+        let place = self.block_with(storage, |places| places.first_set, set)?;
+        let Places { first_set, sets, .. } = &self.block(storage, place)?.places;
         at(sets, set - first_set)
     }
 
     /// The last line that changed the outcome of a decision, if there is one.
-    pub(crate) fn outcome(&self, decision: u64) -> Result<Option<LineAt>, LogError> {
+    pub(crate) fn outcome<S: Storage>(
+        &self,
+        storage: &S,
+        decision: u64,
+    ) -> Result<Option<LineAt>, LogError> {
         for place in (0..self.len()).rev() {
-            let outcomes = &self.block(place)?.places.outcomes;
+            let outcomes = &self.block(storage, place)?.places.outcomes;
             let found = outcomes.iter().rev().find(|(number, ..)| *number == decision);
             if let Some((_, seq, begin)) = found {
                 return Ok(Some(line_at((*seq, *begin))));
@@ -95,18 +126,22 @@ impl Index {
         waiting: Option<&Waiting>,
     ) -> Result<State, LogError> {
         let last_place = self.len().checked_sub(1).ok_or(LogError::Milestones)?;
-        let last = self.block(last_place)?;
+        let last = self.block(storage, last_place)?;
         let mut with_structure = Vec::new();
         let mut next = Some(last_place);
         while let Some(place) = next {
             with_structure.push(place);
-            next = self.block(place)?.places.structure_before.filter(|before| *before < place);
+            next = self
+                .block(storage, place)?
+                .places
+                .structure_before
+                .filter(|before| *before < place);
         }
         let recall = Recall { storage, index: Some(self) };
         let mut lines = recall.lines()?;
         let mut state = None;
         for place in with_structure.into_iter().rev() {
-            for at in &self.block(place)?.places.structure {
+            for at in &self.block(storage, place)?.places.structure {
                 let at = line_at(*at);
                 let entry = lines.line_at(at, storage.path())?;
                 let (event, hash) = (parse(&entry)?, entry.hash);

@@ -27,13 +27,24 @@ const MILESTONES: &str = "milestones";
 /// The file of the lines behind them, with what a writer needs.
 const SNAPSHOT: &str = "snapshot";
 
-/// What a writer needs to go on behind a line that is no milestone.
+/// Where the blocks are: the first line of the file of the snapshot, which is always written after
+/// the blocks.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Directory {
+    v: u32,
+    /// The byte at which each block begins.
+    begins: Vec<u64>,
+    /// The length of the file of blocks.
+    end: u64,
+}
+
+/// What a writer needs to go on behind a line that is no milestone: the second line of that file,
+/// if the log could have a milestone there.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Snapshot {
-    /// The number of whole blocks before.
-    blocks: usize,
-    /// The lines behind them.
+    /// The lines behind the last whole block.
     block: Block,
     waiting: Waiting,
 }
@@ -66,7 +77,7 @@ pub(crate) struct Rebuilt {
 pub fn keep_milestones<S: Storage>(storage: &mut S) -> Result<Milestones, LogError> {
     let (mut keeper, begin) = Keeper::resumed(storage).unwrap_or_default();
     let from = begin.at;
-    let first = keeper.blocks;
+    let first = keeper.directory.begins.len();
     let (state, end) = match fold_from(storage, begin.folding, &from, |step| keeper.visit(step)) {
         Ok((folding, end)) => (folding.state, end.last),
         Err(Halt::Done(at)) => (None, at),
@@ -76,7 +87,7 @@ pub fn keep_milestones<S: Storage>(storage: &mut S) -> Result<Milestones, LogErr
         keeper.close_block(state, &end);
     }
     keeper.write(storage, first, state.as_ref(), &end)?;
-    Ok(Milestones { milestones: keeper.blocks, read: end.seq - from.seq })
+    Ok(Milestones { milestones: keeper.directory.begins.len(), read: end.seq - from.seq })
 }
 
 /// The certificate of a decision, made from the lines behind the last milestone before it.
@@ -121,9 +132,9 @@ fn near<S: Storage>(
     decision: u64,
     most: usize,
 ) -> Result<(Certificate, u64), LogError> {
-    let file = storage.read_side(MILESTONES).ok().flatten().ok_or(LogError::Milestones)?;
-    let mut index = Index::new(lines(&file)?);
-    index.keep_before(decision)?;
+    let Directory { begins, end, .. } = directory(storage)?;
+    let mut index = Index::new(&begins, end);
+    index.keep_before(storage, decision)?;
     let Rebuilt { folding, at } =
         if index.len() == 0 { Rebuilt::default() } else { rebuilt(storage, index, None)? };
     let mut found = None;
@@ -143,29 +154,47 @@ fn near<S: Storage>(
 /// # Errors
 /// If there is no snapshot that fits the log.
 pub(crate) fn resume<S: Storage>(storage: &S) -> Result<Rebuilt, LogError> {
-    let (index, snapshot) = with_snapshot(storage)?;
-    rebuilt(storage, index, Some(&snapshot.waiting))
+    let (directory, snapshot) = with_snapshot(storage)?;
+    rebuilt(storage, index_of(&directory, &snapshot), Some(&snapshot.waiting))
 }
 
-/// The snapshot of a log, and the index of all lines up to it.
-fn with_snapshot<S: Storage>(storage: &S) -> Result<(Index, Snapshot), LogError> {
-    let read = |suffix| storage.read_side(suffix).ok().flatten().ok_or(LogError::Milestones);
-    let (file, snapshot) = (read(MILESTONES)?, read(SNAPSHOT)?);
-    let snapshot = snapshot.strip_suffix(b"\n").and_then(block::read::<Snapshot>);
-    let snapshot = snapshot.ok_or(LogError::Milestones)?;
-    let unfinished = block::written(&snapshot.block);
-    let whole: Vec<&[u8]> = lines(&file)?.collect();
-    if whole.len() != snapshot.blocks {
-        return Err(LogError::Milestones);
+/// The directory of a log.
+fn directory<S: Storage>(storage: &S) -> Result<Directory, LogError> {
+    // A log of a million decisions has five hundred blocks.
+    let mut len = 1 << 14;
+    loop {
+        let part = storage.read_side_part(SNAPSHOT, 0, len).ok().flatten();
+        let part = part.ok_or(LogError::Milestones)?;
+        if let Some(newline) = part.iter().position(|&byte| byte == b'\n') {
+            let read = block::read::<Directory>(&part[..=newline]);
+            return read.filter(|found| found.v == VERSION).ok_or(LogError::Milestones);
+        }
+        if (part.len() as u64) < len {
+            return Err(LogError::Milestones);
+        }
+        len *= 8;
     }
-    let all = whole.into_iter().chain([unfinished.trim_end().as_bytes()]);
-    Ok((Index::new(all), snapshot))
 }
 
-/// The lines of a file, without their newlines.
-fn lines(file: &[u8]) -> Result<impl Iterator<Item = &[u8]>, LogError> {
-    let whole = file.strip_suffix(b"\n").ok_or(LogError::Milestones)?;
-    Ok(whole.split(|&byte| byte == b'\n'))
+/// The directory and the snapshot of a log, if the file of blocks is as long as they say.
+fn with_snapshot<S: Storage>(storage: &S) -> Result<(Directory, Snapshot), LogError> {
+    let directory = directory(storage)?;
+    let file = storage.read_side(SNAPSHOT).ok().flatten().ok_or(LogError::Milestones)?;
+    let second = file.iter().position(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    let snapshot = block::read::<Snapshot>(&file[second..]).ok_or(LogError::Milestones)?;
+    let behind = storage.read_side_part(MILESTONES, directory.end, 1).ok().flatten();
+    if behind.is_some_and(|behind| behind.is_empty()) {
+        Ok((directory, snapshot))
+    } else {
+        Err(LogError::Milestones)
+    }
+}
+
+/// The index of all lines up to a snapshot.
+fn index_of(Directory { begins, end, .. }: &Directory, snapshot: &Snapshot) -> Index {
+    let mut index = Index::new(begins, *end);
+    index.push(snapshot.block.clone());
+    index
 }
 
 /// The state at the end of an index, if the log has that line.
@@ -174,7 +203,7 @@ fn rebuilt<S: Storage>(
     index: Index,
     waiting: Option<&Waiting>,
 ) -> Result<Rebuilt, LogError> {
-    let last = index.block(index.len() - 1)?;
+    let last = index.block(storage, index.len() - 1)?;
     let at = last.end.line().ok_or(LogError::Milestones)?;
     let id = LineHash::parse(&last.log).ok_or(LogError::Milestones)?;
     if !holds_line(storage, &at) {
@@ -207,8 +236,8 @@ impl From<JournalError> for Halt {
 struct Keeper {
     /// The hash of the first line.
     log: String,
-    /// The number of whole blocks.
-    blocks: usize,
+    /// The whole blocks.
+    directory: Directory,
     /// The block that is not whole yet.
     places: Places,
     /// The lines of the new blocks.
@@ -219,17 +248,19 @@ impl Default for Keeper {
     fn default() -> Self {
         // The first line is no step of a state, and always has structure.
         let places = Places { structure: vec![(1, 0)], ..Places::behind(0, 0, None) };
-        Self { log: String::new(), blocks: 0, places, written: String::new() }
+        let directory = Directory { v: VERSION, begins: Vec::new(), end: 0 };
+        Self { log: String::new(), directory, places, written: String::new() }
     }
 }
 
 impl Keeper {
     /// Goes on behind the snapshot; `None` if there is none that fits the log.
     fn resumed<S: Storage>(storage: &S) -> Option<(Self, Rebuilt)> {
-        let (index, Snapshot { blocks, block, waiting }) = with_snapshot(storage).ok()?;
-        let begin = rebuilt(storage, index, Some(&waiting)).ok()?;
-        let Block { log, places, .. } = block;
-        Some((Self { log, blocks, places, written: String::new() }, begin))
+        let (directory, snapshot) = with_snapshot(storage).ok()?;
+        let index = index_of(&directory, &snapshot);
+        let begin = rebuilt(storage, index, Some(&snapshot.waiting)).ok()?;
+        let Block { log, places, .. } = snapshot.block;
+        Some((Self { log, directory, places, written: String::new() }, begin))
     }
 
     fn visit(&mut self, step: &Step<'_>) -> Result<(), Halt> {
@@ -247,19 +278,22 @@ impl Keeper {
 
     /// Ends the block if this is its last line.
     fn close_block(&mut self, state: &State, end: &Checkpoint) {
-        if end.seq != (self.blocks as u64 + 1) * LINES {
+        let blocks = self.directory.begins.len();
+        if end.seq != (blocks as u64 + 1) * LINES {
             return;
         }
         let Some(block) = self.block(state, end) else { return };
-        self.written += &block::written(&block);
+        let line = block::written(&block);
+        self.directory.begins.push(self.directory.end);
+        self.directory.end += line.len() as u64;
+        self.written += &line;
         let structure = if self.places.structure.is_empty() {
             self.places.structure_before
         } else {
-            Some(self.blocks)
+            Some(blocks)
         };
         let (decisions, sets) = (state.count_decisions(), state.sets().len() as u64);
         self.places = Places::behind(decisions, sets, structure);
-        self.blocks += 1;
     }
 
     /// The block up to this line; `None` if a state is more than what a milestone keeps.
@@ -276,7 +310,7 @@ impl Keeper {
         state: Option<&State>,
         end: &Checkpoint,
     ) -> Result<(), LogError> {
-        if self.blocks == 0 {
+        if self.directory.begins.is_empty() {
             return Ok(());
         }
         let path = storage.path().to_owned();
@@ -286,12 +320,12 @@ impl Keeper {
         } else if !self.written.is_empty() {
             storage.append_side(MILESTONES, self.written.as_bytes()).map_err(io)?;
         }
-        let Some((state, block)) = state.and_then(|state| Some((state, self.block(state, end)?)))
-        else {
-            return Ok(());
-        };
-        let snapshot = Snapshot { blocks: self.blocks, block, waiting: state.waiting_and_keys() };
-        Ok(replace(storage, SNAPSHOT, &block::written(&snapshot)).map_err(io)?)
+        let mut file = block::written(&self.directory);
+        if let Some((state, block)) = state.and_then(|state| Some((state, self.block(state, end)?)))
+        {
+            file += &block::written(&Snapshot { block, waiting: state.waiting_and_keys() });
+        }
+        Ok(replace(storage, SNAPSHOT, &file).map_err(io)?)
     }
 }
 

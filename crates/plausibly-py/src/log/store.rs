@@ -167,6 +167,30 @@ impl Storage for Store {
         }
     }
 
+    fn read_side_part(&self, suffix: &str, begin: u64, len: u64) -> io::Result<Option<Vec<u8>>> {
+        match self {
+            Self::File(file) => file.read_side_part(suffix, begin, len),
+            Self::Memory(memory) => {
+                let files = memory.files();
+                let part = |content: &Vec<u8>| {
+                    let rest = content.iter().skip(usize::try_from(begin).unwrap_or(usize::MAX));
+                    rest.take(usize::try_from(len).unwrap_or(usize::MAX)).copied().collect()
+                };
+                Ok(files.beside.get(suffix).map(part))
+            }
+        }
+    }
+
+    fn append_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.append_side(suffix, bytes),
+            Self::Memory(memory) => {
+                memory.files().beside.entry(suffix.into()).or_default().extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
     fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::File(file) => file.write_side(suffix, bytes),
