@@ -58,12 +58,10 @@ impl Folding {
         entry: &Entry<'_>,
         event: &Event,
     ) -> Result<(), LogError> {
+        self.fetch(storage, entry, event)?;
         let failed = |source: StepError| LogError::Line { seq: entry.seq, source: source.into() };
         let Entry { seq, at_us, begin, hash, .. } = *entry;
         if let Some(state) = &mut self.state {
-            if let Some(needs) = state.needs(event) {
-                Recall { storage, index: self.index.as_ref() }.fetch(state, needs, seq)?;
-            }
             state.step(Line { seq, at_us, begin }, event).map_err(failed)?;
         } else {
             self.state = Some(begun(event, self.keep).map_err(failed)?);
@@ -72,6 +70,20 @@ impl Folding {
         // Where the line ends is where the next one begins.
         self.last = Checkpoint { seq, hash, offset: begin, at_us };
         Ok(())
+    }
+}
+
+impl Folding {
+    /// Reads in the log what the state needs for the event of its next line.
+    fn fetch<S: Storage>(
+        &mut self,
+        storage: &S,
+        entry: &Entry<'_>,
+        event: &Event,
+    ) -> Result<(), LogError> {
+        let Some(state) = &mut self.state else { return Ok(()) };
+        let recall = Recall { storage, index: self.index.as_ref() };
+        state.needs(event).map_or(Ok(()), |needs| recall.fetch(state, needs, entry.seq))
     }
 }
 
@@ -161,6 +173,7 @@ pub(crate) fn fold_from<S: Storage, E: From<LogError> + From<JournalError>>(
 ) -> Result<(Folding, End), E> {
     let end = read(storage, from, |entry| {
         let event = parse(&entry)?;
+        folding.fetch(storage, &entry, &event)?;
         if let Some(state) = &folding.state {
             let last = Checkpoint { offset: entry.begin, ..folding.last };
             visit(&Step { state, entry, event: &event, id: folding.id, last })?;

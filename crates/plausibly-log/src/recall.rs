@@ -30,14 +30,15 @@ impl<S: Storage> Recall<'_, S> {
                 state.recall_set(set, &self.event(at)?.1)?;
             }
             Needs::Decision { decision, is_pending } => {
-                let outcome =
-                    match index()?.outcome(self.storage, decision)?.filter(|_| !is_pending) {
-                        None => Outcome::Pending,
-                        Some(at) => {
-                            let (line, event) = self.event(at)?;
-                            Outcome::recorded(line.seq, &event).ok_or(LogError::Milestones)?
-                        }
-                    };
+                let changed =
+                    if is_pending { None } else { index()?.outcome(self.storage, decision)? };
+                let outcome = match changed {
+                    None => Outcome::Pending,
+                    Some(at) => {
+                        let (line, event) = self.event(at)?;
+                        Outcome::recorded(line.seq, &event).ok_or(LogError::Milestones)?
+                    }
+                };
                 let (line, event) = self.event(index()?.decided(self.storage, decision)?)?;
                 self.fetch_set_of(state, &event, seq)?;
                 state.recall_decision(decision, (line, &event), outcome)?;
@@ -68,13 +69,18 @@ impl<S: Storage> Recall<'_, S> {
 
 /// What each row of features has paid before a line, from all lines before it.
 fn rows_before<S: Storage>(storage: &S, seq: u64) -> Result<Option<Rows>, LogError> {
-    let mut rows = None;
+    let mut found = None;
     let keep = Keep { rows: true, ..Keep::default() };
-    let (state, _) = fold_keeping(storage, keep, |step| {
+    let (state, end) = fold_keeping(storage, keep, |step| {
         if step.entry.seq == seq {
-            rows = step.state.rows().cloned();
+            found = Some(step.state.rows().cloned());
         }
         Ok(())
     })?;
-    Ok(rows.or_else(|| state?.rows().cloned()))
+    match found {
+        Some(rows) => Ok(rows),
+        // The line is the next one.
+        None if end.last.seq + 1 == seq => Ok(state.and_then(|state| state.rows().cloned())),
+        None => Err(LogError::Milestones),
+    }
 }

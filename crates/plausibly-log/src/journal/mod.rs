@@ -55,7 +55,7 @@ pub use line::{LineHash, MAX_BODY};
 pub(crate) use reader::read_present;
 pub use reader::{End, Entry, read};
 pub(crate) use reader::{LineAt, LineReader, holds_line, io_error};
-pub use storage::{FileStorage, Storage};
+pub use storage::{FileStorage, LogReader, Storage};
 pub use tail::Recovery;
 pub use writer::Journal;
 

@@ -129,6 +129,51 @@ fn same_file(_: &Metadata, _: &Metadata) -> bool {
     true
 }
 
+/// Reads a file at a position of its own.
+///
+/// Copies of a locked file share one position in the system, and a log is read in several places at
+/// once: while its lines are read in order, an outcome may need the line of its decision.
+#[derive(Debug)]
+pub struct LogReader {
+    file: File,
+    at: u64,
+}
+
+impl Read for LogReader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = read_at(&mut self.file, into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for LogReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let moved = |from: u64, by: i64| {
+            let before_start = || io::Error::from(io::ErrorKind::InvalidInput);
+            from.checked_add_signed(by).ok_or_else(before_start)
+        };
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) => moved(self.at, by)?,
+            SeekFrom::End(by) => moved(self.file.metadata()?.len(), by)?,
+        };
+        Ok(self.at)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &mut File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, into, at)
+}
+
+/// Elsewhere the position is set before each read.
+#[cfg(not(unix))]
+fn read_at(file: &mut File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    file.seek(SeekFrom::Start(at))?;
+    file.read(into)
+}
+
 /// A log on a local disk.
 ///
 /// The lock is an advisory `flock`, which ends with the process. Nothing is changed before it is
@@ -183,7 +228,7 @@ impl FileStorage {
 }
 
 impl Storage for FileStorage {
-    type Reader = File;
+    type Reader = LogReader;
 
     fn path(&self) -> &Path {
         &self.path
@@ -210,17 +255,12 @@ impl Storage for FileStorage {
         self.length().map(drop)
     }
 
-    fn reader(&self) -> io::Result<File> {
-        match &self.locked {
-            // The copy shares its position with the original. That is safe: only `append` uses it,
-            // and sets it first.
-            Some(file) => {
-                let mut copy = file.try_clone()?;
-                copy.rewind()?;
-                Ok(copy)
-            }
-            None => File::open(&self.path),
-        }
+    fn reader(&self) -> io::Result<LogReader> {
+        let file = match &self.locked {
+            Some(file) => file.try_clone()?,
+            None => File::open(&self.path)?,
+        };
+        Ok(LogReader { file, at: 0 })
     }
 
     fn length(&self) -> io::Result<u64> {

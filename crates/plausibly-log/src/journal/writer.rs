@@ -128,8 +128,7 @@ impl<S: Storage> Journal<S> {
     /// Lines prepared before stay so.
     pub fn prepare(&mut self, at: impl Into<Time>, body: &str) -> Result<Checkpoint, JournalError> {
         let at = at.into();
-        self.check(at)?;
-        check_body(body).map_err(|fault| JournalError::Body { index: 1, count: 1, fault })?;
+        self.check_line(at, body)?;
         Ok(self.prepare_checked(at, body))
     }
 
@@ -150,7 +149,14 @@ impl<S: Storage> Journal<S> {
         Ok(visit(entry_at(&rest[..end], at, path)?))
     }
 
-    fn prepare_checked(&mut self, at: Time, body: &str) -> Checkpoint {
+    /// Checks what [`Journal::prepare`] checks.
+    pub(crate) fn check_line(&self, at: Time, body: &str) -> Result<(), JournalError> {
+        self.check(at)?;
+        check_body(body).map_err(|fault| JournalError::Body { index: 1, count: 1, fault })
+    }
+
+    /// Prepares a line that [`Journal::check_line`] has accepted.
+    pub(crate) fn prepare_checked(&mut self, at: Time, body: &str) -> Checkpoint {
         let at_us = at.micros().max(self.prepared.at_us);
         self.prepared = write_line(&mut self.lines, &self.prepared, at_us, body);
         self.prepared

@@ -18,7 +18,7 @@ pub use offer::Among;
 use crate::assumed::assumed;
 use crate::desk::Desk;
 use crate::event::{Event, Outcomes};
-use crate::fold::parse;
+use crate::fold::{fold, parse};
 use crate::journal::{Checkpoint, Journal, LineHash, Recovery, Storage};
 use crate::milestones::{Index, Rebuilt, resume};
 use crate::opening::Opening;
@@ -129,7 +129,9 @@ impl<S: Storage> Log<S> {
         if let Event::Opened { assumed, .. } = &mut opened {
             *assumed = words;
         }
-        self.prepare_stepped(at.into(), &opened)?;
+        let at = at.into();
+        let body = self.checked_body(at, &opened)?;
+        self.journal.prepare_checked(at, &body);
         self.commit()?;
         self.id = self.journal.last().hash;
         self.state = Some(state);
@@ -205,10 +207,11 @@ impl<S: Storage> Log<S> {
         policy: &PolicyTable,
         horizon: Option<u64>,
     ) -> Result<Recorded, LogError> {
-        let state = self.begun()?;
-        if !state.would_change(policy, horizon)? {
+        if !self.begun()?.would_change(policy, horizon)? {
             return Ok(Recorded::Before);
         }
+        self.read_whole()?;
+        let state = self.begun()?;
         check_new_policy(policy, setting(state.recipe().dim()), horizon, state.format())
             .map_err(StepError::from)?;
         let changed = state.policy_changed(policy, horizon)?;
@@ -247,10 +250,11 @@ impl<S: Storage> Log<S> {
         at: impl Into<Time>,
         outcomes: Outcomes,
     ) -> Result<Recorded, LogError> {
-        let state = self.begun()?;
-        if state.outcomes() == outcomes {
+        if self.begun()?.outcomes() == outcomes {
             return Ok(Recorded::Before);
         }
+        self.read_whole()?;
+        let state = self.begun()?;
         let assumed = assumed(state, state.policy().0, outcomes);
         self.record(at.into(), &Event::OutcomesChanged { outcomes, assumed })
     }
@@ -267,18 +271,34 @@ impl<S: Storage> Log<S> {
     /// # Errors
     /// If the event cannot follow; it is then neither in the state nor prepared.
     fn prepare(&mut self, at: Time, event: &Event) -> Result<Checkpoint, LogError> {
+        let body = self.checked_body(at, event)?;
         let needs = self.begun()?.needs(event);
         self.recall(needs)?;
         let (line, state) = (next_line(&self.journal, at), self.state.as_mut());
         state.ok_or(LogError::Empty)?.step(line, event)?;
-        self.prepare_stepped(at, event)
+        Ok(self.journal.prepare_checked(at, &body))
     }
 
     /// The outcome of a decision, read in the log if need be.
     fn outcome(&mut self, decision: u64) -> Result<Outcome, LogError> {
         let needs = self.begun()?.needs_decision(decision, false);
         self.recall(needs)?;
-        Ok(self.begun()?.decision(decision)?.outcome)
+        let outcome = self.begun()?.decision(decision)?.outcome;
+        if let Some(state) = &mut self.state {
+            state.forget(decision);
+        }
+        Ok(outcome)
+    }
+
+    /// Reads the lines before the snapshot that the log was opened from, for a change that looks
+    /// back on all outcomes.
+    fn read_whole(&mut self) -> Result<(), LogError> {
+        if !self.begun()?.is_whole() {
+            let (state, _) = fold(self.journal.storage(), |_| Ok(()))?;
+            (self.state, self.index) = (state, None);
+            (self.desk, self.offered) = (Desk::default(), None);
+        }
+        Ok(())
     }
 
     /// Reads in the log what the state needs for its next event.
@@ -289,13 +309,12 @@ impl<S: Storage> Log<S> {
         }
     }
 
-    /// Prepares the line of an event that is in the state. If that fails, the state is ahead for
-    /// good, and `stopped` keeps it from being used.
-    fn prepare_stepped(&mut self, at: Time, event: &Event) -> Result<Checkpoint, LogError> {
-        let body = serde_json::to_string(event).map_err(LogError::Unwritable);
-        let prepared = body.and_then(|body| Ok(self.journal.prepare(at, &body)?));
-        self.stopped |= prepared.is_err();
-        prepared
+    /// The text of an event, if a line can have it at this time. It is checked before the event is
+    /// in the state, which would be ahead of the disk otherwise.
+    fn checked_body(&self, at: Time, event: &Event) -> Result<String, LogError> {
+        let body = serde_json::to_string(event).map_err(LogError::Unwritable)?;
+        self.journal.check_line(at, &body)?;
+        Ok(body)
     }
 
     /// Writes the prepared lines, and returns when they are on the disk.

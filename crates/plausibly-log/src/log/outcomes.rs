@@ -26,7 +26,7 @@ impl<S: Storage> Log<S> {
         let at = at.into();
         // Steps a copy of the state, so that a refusal in the middle changes nothing.
         let mut ahead = self.begun()?.clone();
-        let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(outcomes.len()));
+        let (mut bodies, mut recorded) = (Vec::new(), Vec::with_capacity(outcomes.len()));
         for (index, &(decision, new)) in outcomes.iter().enumerate() {
             let refused = |source| LogError::Entry { index, source };
             let index_of = self.index.as_ref();
@@ -38,13 +38,14 @@ impl<S: Storage> Log<S> {
             let Some(event) = said.event else { continue };
             let needs = ahead.needs(&event);
             recall(&self.journal, index_of, &mut ahead, needs)?;
-            let line = Line { seq: next.seq + events.len() as u64, ..next };
+            let line = Line { seq: next.seq + bodies.len() as u64, ..next };
+            let body = self.checked_body(at, &event)?;
             ahead.step(line, &event).map_err(refused)?;
-            events.push(event);
+            bodies.push(body);
         }
         self.state = Some(ahead);
-        for event in &events {
-            self.prepare_stepped(at, event)?;
+        for body in &bodies {
+            self.journal.prepare_checked(at, body);
         }
         self.commit()?;
         Ok(recorded)

@@ -35,6 +35,10 @@ impl End {
         Self(line.seq, line.hash.to_string(), line.offset, line.at_us)
     }
 
+    pub(super) fn seq(&self) -> u64 {
+        self.0
+    }
+
     pub(super) fn line(&self) -> Option<Checkpoint> {
         let Self(seq, hash, offset, at_us) = self;
         let hash = LineHash::parse(hash)?;
@@ -70,6 +74,12 @@ impl Places {
         Self { first_decision, first_set, structure_before, ..Self::default() }
     }
 
+    /// The number of decisions before a line of the block.
+    pub(super) fn decisions_before(&self, seq: u64) -> u64 {
+        let before = self.decided.partition_point(|(decided, _)| *decided < seq);
+        self.first_decision - 1 + before as u64
+    }
+
     /// Notes where the line of an event stands, in this state.
     pub(super) fn note(&mut self, state: &State, entry: &Entry<'_>, event: &Event) {
         let at = (entry.seq, entry.begin);
@@ -97,10 +107,17 @@ pub(super) fn written(json: &impl Serialize) -> String {
 
 /// Reads what [`written`] wrote; `None` if it is anything else.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(line: &[u8]) -> Option<T> {
+    serde_json::from_str(intact(line)?).ok()
+}
+
+/// Whether a line is one that [`written`] wrote.
+pub(super) fn is_intact(line: &[u8]) -> bool {
+    intact(line).is_some()
+}
+
+/// The JSON of a line whose hash is right.
+fn intact(line: &[u8]) -> Option<&str> {
     let line = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     let (hash, json) = line.split_once(' ')?;
-    if LineHash::parse(hash)? != LineHash::of(json.as_bytes()) {
-        return None;
-    }
-    serde_json::from_str(json).ok()
+    (LineHash::parse(hash)? == LineHash::of(json.as_bytes())).then_some(json)
 }

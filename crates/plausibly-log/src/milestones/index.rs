@@ -2,7 +2,7 @@
 //! [`LogError::Milestones`], and makes a caller read the log from its first line.
 
 use super::MILESTONES;
-use super::block::{Block, Places, VERSION, line_at, read};
+use super::block::{Block, LINES, Places, VERSION, is_intact, line_at, read};
 use crate::fold::parse;
 use crate::journal::{LineAt, Storage};
 use crate::log::LogError;
@@ -60,9 +60,23 @@ impl Index {
         let from_file = || {
             let len = bytes.end.checked_sub(bytes.start)?;
             let line = storage.read_side_part(MILESTONES, bytes.start, len).ok()??;
-            read(&line).filter(|block: &Block| block.v == VERSION)
+            // Another reader may have added the same blocks once more.
+            let is_here = |block: &Block| block.end.seq() == (place as u64 + 1) * LINES;
+            read(&line).filter(|block: &Block| block.v == VERSION && is_here(block))
         };
         block.get_or_init(from_file).as_ref().ok_or(LogError::Milestones)
+    }
+
+    /// Checks that the file has all blocks as they were written.
+    pub(super) fn check<S: Storage>(&self, storage: &S) -> Result<(), LogError> {
+        for Unread { bytes, .. } in self.blocks.iter().filter(|block| block.bytes.end > 0) {
+            let len = bytes.end.saturating_sub(bytes.start);
+            let line = storage.read_side_part(MILESTONES, bytes.start, len).ok().flatten();
+            if !line.is_some_and(|line| is_intact(&line)) {
+                return Err(LogError::Milestones);
+            }
+        }
+        Ok(())
     }
 
     /// The last block whose first number is at most this one.
@@ -139,14 +153,15 @@ impl Index {
         }
         let recall = Recall { storage, index: Some(self) };
         let mut lines = recall.lines()?;
-        let mut state = None;
+        let mut state: Option<State> = None;
         for place in with_structure.into_iter().rev() {
-            for at in &self.block(storage, place)?.places.structure {
+            let places = &self.block(storage, place)?.places;
+            for at in &places.structure {
                 let at = line_at(*at);
                 let entry = lines.line_at(at, storage.path())?;
                 let (event, hash) = (parse(&entry)?, entry.hash);
                 match &mut state {
-                    Some(state) => State::rebuild(state, &event)?,
+                    Some(state) => state.rebuild(&event, places.decisions_before(at.seq))?,
                     None if at == LineAt { seq: 1, begin: 0 } && hash.to_string() == last.log => {
                         state = Some(State::open(&event)?);
                     }
@@ -155,6 +170,9 @@ impl Index {
             }
         }
         let mut state = state.ok_or(LogError::Milestones)?;
+        if last.kept.decisions.max(last.kept.sets) > last.end.seq() {
+            return Err(LogError::Milestones);
+        }
         state.restore(&last.kept, waiting).map_err(|_malformed| LogError::Milestones)?;
         // The first set says how δ is shared. A writer names sets by their actions.
         let sets = if waiting.is_some() { last.kept.sets } else { last.kept.sets.min(1) };

@@ -75,19 +75,12 @@ pub(crate) struct Rebuilt {
 /// # Errors
 /// If the log is damaged, or the files beside it cannot be written.
 pub fn keep_milestones<S: Storage>(storage: &mut S) -> Result<Milestones, LogError> {
-    let (mut keeper, begin) = Keeper::resumed(storage).unwrap_or_default();
-    let from = begin.at;
-    let first = keeper.directory.begins.len();
-    let (state, end) = match fold_from(storage, begin.folding, &from, |step| keeper.visit(step)) {
-        Ok((folding, end)) => (folding.state, end.last),
-        Err(Halt::Done(at)) => (None, at),
-        Err(Halt::Failed(failed)) => return Err(failed),
-    };
-    if let Some(state) = &state {
-        keeper.close_block(state, &end);
+    if let Some((keeper, begin)) = Keeper::resumed(storage)
+        && let Ok(kept) = keeper.keep(storage, begin)
+    {
+        return Ok(kept);
     }
-    keeper.write(storage, first, state.as_ref(), &end)?;
-    Ok(Milestones { milestones: keeper.directory.begins.len(), read: end.seq - from.seq })
+    Keeper::default().keep(storage, Rebuilt::default())
 }
 
 /// The certificate of a decision, made from the lines behind the last milestone before it.
@@ -149,13 +142,18 @@ fn near<S: Storage>(
     }
 }
 
-/// The state at the snapshot of a log, to which new lines can be added.
+/// The state of a log, to which new lines can be added, made from its snapshot and the lines behind
+/// it.
 ///
 /// # Errors
-/// If there is no snapshot that fits the log.
+/// If there is no snapshot that fits the log, or a line behind it needs all lines before.
 pub(crate) fn resume<S: Storage>(storage: &S) -> Result<Rebuilt, LogError> {
     let (directory, snapshot) = with_snapshot(storage)?;
-    rebuilt(storage, index_of(&directory, &snapshot), Some(&snapshot.waiting))
+    let index = index_of(&directory, &snapshot);
+    index.check(storage)?;
+    let Rebuilt { folding, at } = rebuilt(storage, index, Some(&snapshot.waiting))?;
+    let (folding, end) = fold_from(storage, folding, &at, |_| Ok::<(), LogError>(()))?;
+    Ok(Rebuilt { folding, at: end.last })
 }
 
 /// The directory of a log.
@@ -261,6 +259,21 @@ impl Keeper {
         let begin = rebuilt(storage, index, Some(&snapshot.waiting)).ok()?;
         let Block { log, places, .. } = snapshot.block;
         Some((Self { log, directory, places, written: String::new() }, begin))
+    }
+
+    /// Reads the lines behind the beginning, and writes what is new.
+    fn keep<S: Storage>(mut self, storage: &mut S, begin: Rebuilt) -> Result<Milestones, LogError> {
+        let (from, first) = (begin.at, self.directory.begins.len());
+        let (state, end) = match fold_from(storage, begin.folding, &from, |step| self.visit(step)) {
+            Ok((folding, end)) => (folding.state, end.last),
+            Err(Halt::Done(at)) => (None, at),
+            Err(Halt::Failed(failed)) => return Err(failed),
+        };
+        if let Some(state) = &state {
+            self.close_block(state, &end);
+        }
+        self.write(storage, first, state.as_ref(), &end)?;
+        Ok(Milestones { milestones: self.directory.begins.len(), read: end.seq - from.seq })
     }
 
     fn visit(&mut self, step: &Step<'_>) -> Result<(), Halt> {

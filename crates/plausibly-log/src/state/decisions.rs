@@ -129,6 +129,11 @@ impl Decisions {
         self.blocks.get(place / BLOCK)?.get(place % BLOCK)
     }
 
+    /// Whether all decisions are in memory.
+    pub(super) fn is_whole(&self) -> bool {
+        self.before == 0
+    }
+
     /// Whether there is a decision of this number that is in the log alone.
     pub(super) fn is_unread(&self, number: u64) -> bool {
         (1..=self.before).contains(&number) && !self.early.contains_key(&number)

@@ -267,6 +267,9 @@ pub enum StepError {
         /// The decision.
         decision: u64,
     },
+    /// An event about all earlier outcomes, after a log was opened from its snapshot.
+    #[error("the earlier outcomes were not read; open the log without its snapshot")]
+    Unread,
     /// A model of rows without what each row has paid.
     #[error("what each row of features has paid was not read again")]
     NoRows,

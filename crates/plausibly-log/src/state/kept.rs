@@ -111,8 +111,10 @@ impl State {
         }
     }
 
-    /// Applies an event that makes structure, while everything else is still missing.
-    pub(crate) fn rebuild(&mut self, event: &Event) -> Result<(), StepError> {
+    /// Applies an event that makes structure, while everything else is still missing. It came after
+    /// this number of decisions, on which the rules of an upgraded log depend.
+    pub(crate) fn rebuild(&mut self, event: &Event, decisions: u64) -> Result<(), StepError> {
+        self.decisions = Decisions::after(decisions, None);
         // A model of rows may begin here; its sums are restored later.
         self.keep_rows();
         self.apply_structure(event)

@@ -68,6 +68,16 @@ impl State {
         Ok(LineAt { seq, begin })
     }
 
+    /// Whether all decisions are in memory.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.decisions.is_whole()
+    }
+
+    /// Forgets what the line of a decision says, unless it is pending.
+    pub(crate) fn forget(&mut self, decision: u64) {
+        self.decisions.forget(decision);
+    }
+
     /// What anything about this decision needs. If the state does not know which decisions are
     /// pending, `presumed` says whether this one is.
     pub(crate) fn needs_decision(&self, decision: u64, presumed: bool) -> Option<Needs> {

@@ -54,7 +54,10 @@ impl State {
         };
         let before = self.settlement(decision, before)?;
         self.apply(decision, Change::Unsettled(before))?;
-        self.apply(decision, Change::Settled(settlement))?;
+        if let Err(refused) = self.apply(decision, Change::Settled(settlement)) {
+            self.apply(decision, Change::Settled(before))?;
+            return Err(refused);
+        }
         // A reward that was committed to keeps its line, so that it stays among those.
         let seq = if self.is_committed(decision) { first } else { seq };
         self.seen.counts |= reward.of.is_some();

@@ -143,6 +143,18 @@ impl State {
         }
     }
 
+    /// Refuses an event about all outcomes there have ever been, if some are in the log alone.
+    fn check_whole(&self, event: &Event) -> Result<(), StepError> {
+        let looks_back = match event {
+            Event::OutcomesChanged { outcomes, .. } => *outcomes != Outcomes::Number,
+            Event::PolicyChanged { policy, horizon, .. } => {
+                self.resolved(policy, *horizon, self.rules())?.0.is_bell()
+            }
+            _ => false,
+        };
+        if looks_back && !self.is_whole() { Err(StepError::Unread) } else { Ok(()) }
+    }
+
     fn apply_event(&mut self, line: Line, event: &Event) -> Result<(), StepError> {
         let Line { seq, at_us, begin } = line;
         self.check_by(event.by())?;
@@ -152,7 +164,10 @@ impl State {
             | Event::OutcomesChanged { .. }
             | Event::RecipeExtended { .. }
             | Event::ActionAdded { .. }
-            | Event::ActionRetired { .. } => self.apply_structure(event),
+            | Event::ActionRetired { .. } => {
+                self.check_whole(event)?;
+                self.apply_structure(event)
+            }
             Event::SetOffered { set, actions } => self.offer(*set, actions),
             Event::Decided {
                 decision,

@@ -18,6 +18,7 @@ mod milestones;
 mod mutants;
 mod once;
 mod rates;
+mod recalls;
 mod refusals;
 mod replays;
 mod request_rows;
