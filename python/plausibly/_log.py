@@ -41,7 +41,9 @@ class Decision:
 
     The reasons are those of the moment of the decision. They are made when they are first asked
     for, from the lines of the log before the decision, so the log must still be where it was then;
-    afterwards they are kept. A log in memory stays as long as its decisions.
+    afterwards they are kept. A log in memory stays as long as its decisions. The first lines of a
+    long log may be taken from the file of milestones beside it; `verify` with the log reads all
+    lines.
     """
 
     id: int
@@ -92,10 +94,10 @@ class Decision:
 
 
 class Batch:
-    """Requests to a log, which it carries out together; see `Log.batch`.
+    """Requests to a log that are carried out together; see `Log.batch`.
 
-    `decide`, `reward`, `correct`, `retract` and `drop` take what the methods of a log take, and
-    only note the request.
+    `decide`, `reward`, `correct`, `retract` and `drop` take the arguments of the methods of a log,
+    and only note the request. `commit` carries all of them out.
     """
 
     def __init__(self, log: Log) -> None:
@@ -121,7 +123,7 @@ class Batch:
         successes: int | None = None,
         of: int | None = None,
     ) -> None:
-        """The reward of a decision."""
+        """Asks to record the reward of a decision."""
         self._batch.reward(_whole("decision", decision), *_paid(value, successes, of), False)
 
     def correct(
@@ -132,24 +134,24 @@ class Batch:
         successes: int | None = None,
         of: int | None = None,
     ) -> None:
-        """Another reward for a decision."""
+        """Asks to replace the reward of a decision."""
         self._batch.reward(_whole("decision", decision), *_paid(value, successes, of), True)
 
     def retract(self, decision: int) -> None:
-        """Withdraws the reward of a decision."""
+        """Asks to withdraw the reward of a decision."""
         self._batch.retract(_whole("decision", decision))
 
     def drop(self, decision: int, *, undo: bool = False) -> None:
-        """The reward of a decision will never come; `undo` takes that back."""
+        """Asks to drop a decision, or with `undo` to undo the drop."""
         self._batch.drop(_whole("decision", decision), _truth("undo", undo))
 
     def commit(self) -> list[Decision | bool | Exception]:
         """Carries out the requests one after the other, and empties the batch.
 
         The answers are in the order of the requests: what the method of the log would have
-        returned, or the exception it would have raised. A refused request changes nothing, and the
-        others are carried out. When this returns, all of them are on the disk. If it raises, none
-        is acknowledged.
+        returned, or the exception it would have raised. A refused request records no decision and
+        no outcome, and the others are carried out. When this returns, all of these are on the disk.
+        If it raises, none is acknowledged.
         """
         answers = self._log._log.batch(self._log._at(), self._batch)
         return [
@@ -264,7 +266,8 @@ class Log:
         occasion; `most` is the number of actions that the certificate lists.
 
         `key` is your name for this request. The same key again gives the decision that was taken
-        the first time, and writes nothing: so a request whose answer was lost can be repeated.
+        the first time, and writes nothing: so a request whose answer was lost can be repeated. A
+        log remembers the last million keys.
         """
         asked = self._asked(actions, context, most, key)
         return _taken(self._log.decide(self._at(), *asked))
@@ -272,8 +275,8 @@ class Log:
     def batch(self) -> Batch:
         """Collects decisions and outcomes that are then recorded with one write and one sync.
 
-        A sync takes most of the time of a single decision, so a service that answers many requests
-        at once is faster with batches.
+        A sync takes most of the time of a single decision, so a service that has many requests at
+        the same time answers them faster with batches.
 
         >>> from plausibly import Log
         >>> log = Log(None, seed=7)
@@ -300,6 +303,10 @@ class Log:
         """Records the reward of a decision; False if the same reward was recorded already.
 
         Where outcomes are counts, `successes` of the `of` outcomes were yes.
+
+        In a log with a window (`plausibly decide --window`) the reward is held until the deadline
+        of its decision. False then also means that it came too late, and counts for nothing. A
+        `Log` settles no decision at its deadline; the commands `decide`, `reward` and `drop` do.
         """
         return self._log.reward(
             self._at(), _whole("decision", decision), *_paid(value, successes, of)
@@ -344,7 +351,7 @@ class Log:
         return self._log.change_policy(self._at(), _policy(policy), count)
 
     def decision(self, decision: int, *, most: int = MOST) -> Decision:
-        """An earlier decision, derived again from the log alone."""
+        """An earlier decision, derived again from the log and its milestones."""
         return _decision(self._log.certificate(_whole("decision", decision), _whole("most", most)))
 
     def status(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-//! Derives a whole log from nothing: every line and hash, every event from the state that the lines
-//! before it give, and every recorded choice and forecast from the numbers that a decision has
-//! there. What people gave, such as settings, rows and outcomes, follows from nothing and is taken
-//! as it stands.
+//! Derives a whole log from nothing: checks every line and hash, folds every event into the state
+//! of the lines before it, and derives every recorded choice and forecast from the numbers of its
+//! decision. What people gave, such as settings, rows and outcomes, follows from nothing and is
+//! taken as it stands.
 
 use crate::certificate::GroundsError;
 use crate::desk::Desk;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::fmt;
 use thiserror::Error;
 
-/// What a log holds in which every line follows from those before it.
+/// What a log that passed its audit holds: every line follows from those before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Audited {
     /// The number of lines.

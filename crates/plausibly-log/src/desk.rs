@@ -1,6 +1,6 @@
-//! Derives the numbers of one decision after the other. Consecutive decisions mostly differ in
-//! their pending decisions alone, so what the settled ones say is kept until an outcome comes. What
-//! is kept follows from the lines, and a desk that keeps nothing derives the same bits.
+//! Derives the numbers of one decision after the other. Between two outcomes only the pending
+//! decisions change, so what follows from the settled ones is kept until an outcome comes. What is
+//! kept follows from the lines, and a desk that keeps nothing derives the same bits.
 
 use crate::certificate::{Numbers, Terms};
 use crate::log::LogError;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Derives decisions of a log in the order of its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
-    /// The policy to decide by, with its horizon; the log's own if there is none.
+    /// The policy to decide by, with its horizon; `None` for the log's own.
     policy: Option<(PolicyTable, Option<u64>)>,
     kept: Option<Kept>,
 }
@@ -36,9 +36,8 @@ impl Desk {
         Self { policy: Some((policy, horizon)), kept: None }
     }
 
-    /// The numbers of a decision taken now. Takes over what is the same
-    /// from the numbers of this decision under another policy, if there are any, else from those of
-    /// the last decision.
+    /// The numbers of a decision taken now. Takes over what is the same from the numbers of this
+    /// decision under another policy, if there are any, else from those of the last decision.
     ///
     /// # Errors
     /// If no decision can be taken.

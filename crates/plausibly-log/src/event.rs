@@ -15,9 +15,9 @@ use std::fmt;
 pub const FORMAT: u32 = 2;
 /// The first format. It has no keys, and its drops are final.
 pub const FIRST_FORMAT: u32 = 1;
-/// A key has at most this many bytes, because the state of a log holds all of them.
+/// A key has at most this many bytes.
 pub const LONGEST_KEY: usize = 256;
-/// The name of the one who asks has at most this many bytes.
+/// The name of who asks or records (`by`) has at most this many bytes.
 pub const LONGEST_NAME: usize = 256;
 /// The number of features that the recipe of a new log may grow to, unless the log says another.
 pub const GROWTH: u64 = 64;
@@ -77,8 +77,8 @@ pub struct Upgraded {
     pub hash: String,
 }
 
-/// How long after a decision its outcome may come. All outcomes that come by then count from the
-/// deadline on, and later ones count for nothing.
+/// How long after a decision its outcome may come. Outcomes that come before the deadline count
+/// from the deadline on; those that come at the deadline or later count for nothing.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
@@ -215,7 +215,7 @@ pub enum Event {
         chosen: u64,
         /// The name of the chosen action.
         label: String,
-        /// The key of the request, by which a repeated one is recognised. From format 2 on.
+        /// The key of the request, by which a repeated request is recognised. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         key: Option<String>,
         /// SHA-256 of what was asked with this key, in hexadecimal. From format 2 on.
@@ -245,8 +245,8 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         by: Option<String>,
     },
-    /// An outcome came after the deadline of its decision, and counts for nothing. Only in a log
-    /// with a window.
+    /// An outcome came at the deadline of its decision or later, and counts for nothing. Only in a
+    /// log with a window.
     Late {
         /// The number of the decision.
         decision: u64,
@@ -268,7 +268,7 @@ pub enum Event {
         /// The number of outcomes, where they are counted. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         of: Option<u64>,
-        /// Whether the deadline of its window has passed. From format 2 on.
+        /// Whether this settles the decision at its deadline. From format 2 on.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         at_deadline: bool,
         /// Who said so. From format 2 on.
@@ -300,7 +300,7 @@ pub enum Event {
     Dropped {
         /// The number of the decision.
         decision: u64,
-        /// Whether the deadline of its window has passed. From format 2 on.
+        /// Whether this settles the decision at its deadline. From format 2 on.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         at_deadline: bool,
         /// Who said so. From format 2 on.

@@ -1,5 +1,5 @@
-//! The settings that a log begins with. The first line records them; only the policy, the horizon
-//! and the features can change later.
+//! The settings that a log begins with. The first line records them. Only the policy, the horizon,
+//! the kind of outcomes and the features can change later.
 
 use crate::assumed::assumed;
 use crate::event::{Event, FORMAT, GROWTH, Outcomes, Window};
@@ -27,7 +27,8 @@ pub struct Opening {
     /// The number of features that the recipe may grow to. A recipe that has more at first cannot
     /// grow; [`GROWTH`] unless you know better.
     pub growth: u64,
-    /// How long outcomes count; for ever if there is none.
+    /// How long after its decision an outcome may come, and what happens without one; with `None`
+    /// an outcome counts whenever it comes.
     pub window: Option<Window>,
 }
 

@@ -95,7 +95,7 @@ impl Terms {
         use plausibly::spec::PolicyKind::{Code, Insured};
         match self.spec.kind {
             Code { exclusion, .. } | Insured { exclusion, .. } => exclusion,
-            // The first format knows intervals alone.
+            // Logs of format 1 compare intervals only.
             _ if self.format < 2 || self.dim == 0 => Exclusion::Intervals,
             _ => Exclusion::Differences,
         }

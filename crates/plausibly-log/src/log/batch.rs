@@ -90,12 +90,14 @@ pub enum Answer {
 
 impl<S: Storage> Log<S> {
     /// Carries out requests one after the other, then writes all their lines with one sync. Each
-    /// request is taken or refused on its own, as if it had come alone, and sees what those before
-    /// it changed. When this returns, every request that was taken is on the disk.
+    /// request is taken or refused on its own, as if it had come alone after those before it. When
+    /// this returns, every request that was taken is on the disk. Deadlines that have passed are
+    /// not settled: call [`Log::settle_due`] before.
     ///
     /// # Errors
-    /// If nothing can be written. Then no request is acknowledged, and the log must be opened
-    /// again. The error of a single request stands in its place among the answers.
+    /// If the log has not begun, or nothing can be written. In the second case no request is
+    /// acknowledged, and the log must be opened again. The error of a single request stands in its
+    /// place among the answers.
     pub fn batch(
         &mut self,
         at: impl Into<Time>,
@@ -136,7 +138,7 @@ impl<S: Storage> Log<S> {
         Ok(said.recorded)
     }
 
-    /// What a request about an outcome, at this time of the clock, says.
+    /// What a request about an outcome says at this time of the clock.
     fn said(&mut self, at: Time, request: &Request<'_>) -> Result<Said, LogError> {
         let at_us = at.micros().max(self.journal.prepared().at_us);
         if let Some(decision) = request.outcome_of() {

@@ -21,17 +21,19 @@ pub struct Asked<'a> {
     pub context: &'a Context,
     /// The caller's name for this request: see [`Log::decide_once`].
     pub key: Option<&'a str>,
-    /// The SHA-256 of what is asked, 64 hexadecimal digits: a repeated key with another one is
-    /// refused.
+    /// The SHA-256 of what is asked, 64 hexadecimal digits in lower case. It needs a key; if the
+    /// key is repeated with another hash, the request is refused.
     pub request: Option<&'a str>,
-    /// Who asks.
+    /// Who asks, at most [`LONGEST_NAME`](crate::event::LONGEST_NAME) bytes. The line of the
+    /// decision records it.
     pub by: Option<&'a str>,
-    /// The number of actions that a certificate lists at most; without it none is made.
+    /// The number of actions that the certificate lists at most; with `None` no certificate is
+    /// made.
     pub certificate: Option<usize>,
 }
 
 impl<'a> Asked<'a> {
-    /// A request without a key, a name and a certificate.
+    /// A request without key, name and certificate.
     pub fn among(among: Among<'a>, context: &'a Context) -> Self {
         Self { among, context, key: None, request: None, by: None, certificate: None }
     }
@@ -50,14 +52,14 @@ pub struct Taken {
     pub recorded: Recorded,
     /// The last line of the log when this was answered.
     pub line: Checkpoint,
-    /// How the choice follows; `None` for a decision that was taken before, unless its certificate
-    /// was asked for.
+    /// Why this was chosen; `None` for a decision that was taken before, unless its certificate was
+    /// asked for.
     pub derived: Option<Derived>,
     /// Its certificate, if one was asked for.
     pub certificate: Option<Box<Certificate>>,
 }
 
-/// How a choice follows.
+/// Why an action was chosen, and what was known then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
     /// Why this action was chosen.
@@ -76,8 +78,9 @@ impl<S: Storage> Log<S> {
     /// `most` actions.
     ///
     /// # Errors
-    /// If the log has not begun, a row cannot be encoded, phased elimination cannot decide about
-    /// these rows now, or the decision cannot be written. On an error no decision was taken.
+    /// If the log has not begun or is paused, a row cannot be encoded, phased elimination cannot
+    /// decide about these rows now, or the decision cannot be written. On an error no decision was
+    /// taken.
     pub fn decide(
         &mut self,
         at: impl Into<Time>,
@@ -95,7 +98,8 @@ impl<S: Storage> Log<S> {
     /// was carried out, because it was killed or lost the answer, can repeat it.
     ///
     /// The key is the caller's name for the request. The rows and the context of a repeated request
-    /// are not looked at.
+    /// are not looked at. The log remembers the last
+    /// [`REMEMBERED_KEYS`](crate::state::REMEMBERED_KEYS) keys; an older one takes a new decision.
     ///
     /// # Errors
     /// As [`Log::decide`]; if the key is empty, longer than
@@ -114,10 +118,13 @@ impl<S: Storage> Log<S> {
         Ok(certificate_of(self.take(at, &asked)?))
     }
 
-    /// Takes a decision.
+    /// Takes a decision as [`Asked`] says. [`Log::decide`] and [`Log::decide_once`] are short forms
+    /// of this method.
     ///
     /// # Errors
-    /// As [`Log::decide`] and [`Log::decide_once`].
+    /// As [`Log::decide`] and [`Log::decide_once`]; if the key was used with another hash of a
+    /// request, or the name in `by` is empty, too long or has control characters; if the log cannot
+    /// have rows for one decision.
     pub fn take(&mut self, at: impl Into<Time>, asked: &Asked<'_>) -> Result<Taken, LogError> {
         let taken = self.prepare_decision(at.into(), asked);
         // Also after a refusal, because the lines before the decision are in the state by then.

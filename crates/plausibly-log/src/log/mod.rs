@@ -36,8 +36,8 @@ pub enum Recorded {
     Now,
     /// The log already holds it; nothing was written.
     Before,
-    /// The outcome came after the deadline of its decision. The log holds it, and it counts for
-    /// nothing.
+    /// The outcome came at the deadline of its decision or later. The log holds it, and it counts
+    /// for nothing.
     Late,
 }
 
@@ -69,12 +69,12 @@ impl<S: Storage> Log<S> {
         Self::open_behind(storage, Rebuilt::default())
     }
 
-    /// Opens a log for writing as [`Log::open`] does, but reads only the lines behind its snapshot,
-    /// if it has one that fits: see [`keep_milestones`](crate::keep_milestones). The log goes on as
-    /// if all of it had been read.
+    /// Opens a log for writing as [`Log::open`] does, but reads only the lines after its snapshot,
+    /// if it has one that fits. [`keep_milestones`](crate::keep_milestones) writes snapshots. The
+    /// log goes on as if all of it had been read.
     ///
-    /// A snapshot is trusted. Someone who can write the files beside the log can lead it to
-    /// decisions that do not follow from its lines; [`audit`](crate::audit) names them.
+    /// A snapshot is trusted. Someone who can write the files beside the log can cause decisions
+    /// that do not follow from its lines; [`audit`](crate::audit) names the first one.
     ///
     /// # Errors
     /// As [`Log::open`].
@@ -141,7 +141,10 @@ impl<S: Storage> Log<S> {
     /// Records the reward of a decision. Recording the same reward twice writes it once.
     ///
     /// In a log with a window the reward is held until the deadline of its decision, and counts
-    /// once [`Log::settle_due`] has settled it. One that comes later is [`Recorded::Late`].
+    /// once [`Log::settle_due`] has settled the decision. A reward that comes later is
+    /// [`Recorded::Late`].
+    ///
+    /// This and the other methods about outcomes do not record who says so: [`Log::batch`] does.
     ///
     /// # Errors
     /// If there is no such decision, it has another reward or was dropped, or the reward is out of
@@ -168,7 +171,8 @@ impl<S: Storage> Log<S> {
         self.answer(at.into(), &Request::Correct { decision, reward: reward.into(), by: None })
     }
 
-    /// Takes back the reward of a decision, which is then pending again.
+    /// Takes back the reward of a decision, which is then pending again. In a log with a window it
+    /// settles at its deadline as if no reward had come.
     ///
     /// # Errors
     /// If there is no such decision, or it has no reward.
@@ -191,8 +195,8 @@ impl<S: Storage> Log<S> {
     /// Undoes a drop: the decision is pending again. Nothing is written if it is pending already.
     ///
     /// # Errors
-    /// If there is no such decision, it has a reward, the log has format 1, or phased elimination
-    /// has replaced it.
+    /// If there is no such decision, it has a reward, the log has format 1, phased elimination has
+    /// replaced it, or its window has ended and would drop it again.
     pub fn undrop(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
         self.answer(at.into(), &Request::Undrop { decision, by: None })
     }
@@ -218,10 +222,12 @@ impl<S: Storage> Log<S> {
         self.record(at.into(), &changed)
     }
 
-    /// Takes no decisions from now on. Outcomes are still taken. Pausing twice writes it once.
+    /// Takes no decisions from now on. Outcomes are still taken, and a request whose key has a
+    /// decision is still answered. Pausing twice writes it once. `by` says who pauses the log.
     ///
     /// # Errors
-    /// If the log has format 1 or has not begun, or this cannot be written.
+    /// If the log has format 1 or has not begun, `by` is not a name
+    /// ([`check_by`](crate::state::check_by)), or this cannot be written.
     pub fn pause(&mut self, at: impl Into<Time>, by: Option<&str>) -> Result<Recorded, LogError> {
         if self.begun()?.is_paused() {
             return Ok(Recorded::Before);

@@ -13,7 +13,9 @@ pub enum Among<'a> {
     /// The rows of a table. New and changed rows become new actions.
     Table(&'a Table),
     /// The rows of a table, for this decision alone. Actions are recognised by their names, and new
-    /// names become new actions; their rows stand in the line of the decision and nowhere else.
+    /// names become new actions; the rows stand in the line of the decision and nowhere else.
+    /// Phased elimination has no such rows, the radius `bell` only with a context, and logs of few
+    /// actions without a context only from their first decision on.
     Rows(&'a Table),
     /// The actions with these names, which the log has already.
     Named(&'a [&'a str]),
@@ -21,8 +23,8 @@ pub enum Among<'a> {
     All,
 }
 
-/// A table that a decision was about, and the number of the set that it gave. While the terms stay,
-/// the same table gives the same set, so its rows are not read again.
+/// A table that a decision was about, and the number of the set that it gave. While policy, recipe
+/// and kind of outcomes stay, the same table gives the same set, so its rows are not read again.
 #[derive(Debug)]
 pub(super) struct Offered {
     table: Table,

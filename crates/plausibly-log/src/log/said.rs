@@ -1,5 +1,5 @@
-//! What a log records for an outcome. In a log with a window that depends on when it comes: before
-//! the deadline it is held, afterwards it is late.
+//! What a log records for an outcome. In a log with a window that depends on when the outcome
+//! comes: before the deadline it is held, from the deadline on it is late.
 
 use super::Recorded;
 use super::batch::Request;

@@ -7,8 +7,9 @@ use crate::time::Time;
 impl<S: Storage> Log<S> {
     /// Settles all decisions whose deadlines have passed, in their order and with one sync.
     ///
-    /// Each gets the outcome that was reported, or else what the window says. Returns how many.
-    /// Nothing is written if there are none, or the log has no window.
+    /// Each gets the outcome that is held for it, or else what the window says. Returns how many
+    /// were settled. Nothing is written if there are none, or the log has no window. No other
+    /// method settles anything, so call this at [`Log::next_deadline`] or before each decision.
     ///
     /// Deadlines pass by the times of lines, which never go back: an earlier time than that of the
     /// last line counts as that one.
@@ -26,7 +27,7 @@ impl<S: Storage> Log<S> {
     }
 
     /// Settles decisions without writing their lines, the oldest first: times of lines never go
-    /// back, so it has the first deadline.
+    /// back, so the oldest has the first deadline.
     fn prepare_due(&mut self, at: Time) -> Result<u64, LogError> {
         let mut settled = 0;
         loop {

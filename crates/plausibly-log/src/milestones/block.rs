@@ -1,5 +1,5 @@
-//! A block of lines, as the file of milestones has it: what its lines add up to, and where the
-//! lines stand that later ones refer to.
+//! A block of lines in the file of milestones: what all lines up to its end add up to, and the
+//! places of those lines in it that later ones refer to.
 
 use crate::event::Event;
 use crate::journal::{Checkpoint, Entry, LineAt, LineHash};

@@ -1,11 +1,11 @@
 //! Milestones: what the lines of a log add up to after each 4,096 of them, in a file beside it.
-//! With them the certificate of any decision takes a few thousand lines, and a writer opens a long
-//! log without reading all of it.
+//! With them the certificate of any decision is made from a few thousand lines, and a writer can
+//! open a long log without reading all of it.
 //!
-//! Milestones are a cache. Readers write them, never the writer of the log, and they follow from
-//! the lines. A file that does not fit the log is not used: the log is then read from its first
-//! line. What fits is trusted; only a reading of all lines ([`audit`](crate::audit),
-//! `verify --log`) proves it.
+//! Milestones are a cache. They follow from the lines, and are written by readers of the log, never
+//! by its writer. A file that does not fit the log is not used: the log is then read from its first
+//! line. A file that fits is trusted; only a reading of all lines ([`audit`](crate::audit),
+//! `verify --log`) proves what it says.
 
 mod block;
 mod index;
@@ -54,7 +54,7 @@ struct Snapshot {
 pub struct Milestones {
     /// The number of milestones.
     pub milestones: usize,
-    /// The lines that were read to bring them up to date.
+    /// The number of lines that were read to bring them up to date.
     pub read: u64,
 }
 
@@ -70,7 +70,8 @@ pub(crate) struct Rebuilt {
 ///
 /// Decisions of some policies depend on more than sums: those of phased elimination and of
 /// explore-then-commit, those with the radius `bell`, and those of a generalised linear model with
-/// very many rows. A log has no milestones behind a line where that is so.
+/// very many rows. A log has no milestones from the line on at which such a policy decides, and no
+/// snapshot there. A log of fewer than 4,096 lines has neither.
 ///
 /// # Errors
 /// If the log is damaged, or the files beside it cannot be written.
@@ -83,10 +84,10 @@ pub fn keep_milestones<S: Storage>(storage: &mut S) -> Result<Milestones, LogErr
     Keeper::default().keep(storage, Rebuilt::default())
 }
 
-/// The certificate of a decision, made from the lines behind the last milestone before it.
+/// The certificate of a decision, made from the lines after the last milestone before it.
 ///
-/// It is the one that [`certificate`] makes. Also returns the number of lines that were not read:
-/// those up to that milestone, 0 if there is none.
+/// It is the certificate that [`certificate`] makes. Also returns the number of lines that were not
+/// checked: those up to that milestone, 0 if there is none.
 ///
 /// # Errors
 /// As [`certificate`].
@@ -102,9 +103,11 @@ pub fn certificate_near<S: Storage>(
     }
 }
 
-/// Like [`certificate_near`], and brings the milestones up to date if that took many lines.
+/// Like [`certificate_near`]; also brings the milestones up to date if that took more than two
+/// times [`LINES`] lines.
 ///
-/// So the next one takes few. A folder that cannot be written to is no reason to fail.
+/// So the next certificate takes few. If the files beside the log cannot be written, the
+/// certificate is returned all the same.
 ///
 /// # Errors
 /// As [`certificate`].

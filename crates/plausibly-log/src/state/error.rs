@@ -77,10 +77,10 @@ pub enum StepError {
         /// The decision it belongs to.
         decision: u64,
     },
-    /// A hash of a request that is not one.
+    /// A `request` that is not a SHA-256.
     #[error(
         "`request` must be a SHA-256, 64 hexadecimal digits in lower case; {}",
-        if *.length == 64 { "one of these characters is none".into() } else {
+        if *.length == 64 { "this one has another character".into() } else {
             format!("this one has {length} bytes")
         }
     )]
@@ -110,19 +110,19 @@ pub enum StepError {
          outcomes are still taken"
     )]
     Paused,
-    /// A pause of a log that is paused, or an end of none.
+    /// A pause of a log that is paused, or a resumption of one that is not.
     #[error("the log {} already", if *.paused { "is paused" } else { "takes decisions" })]
     PausedAlready {
         /// Whether it is paused.
         paused: bool,
     },
-    /// A window that is none.
+    /// A window that is too short or too long.
     #[error("a window has 1 to {LONGEST_WINDOW} whole seconds, got {seconds}")]
     Window {
         /// What was given.
         seconds: u64,
     },
-    /// A default of a window that is no outcome of the log.
+    /// A default of a window that cannot be an outcome of the log.
     #[error(
         "a decision without an outcome would get the reward {default} at its deadline, and that is \
          no outcome where outcomes are {outcomes}; let the window drop such decisions, or begin a \
@@ -140,8 +140,7 @@ pub enum StepError {
         /// What was asked for.
         what: &'static str,
     },
-    /// A line that says that a deadline has passed, or that it has not, at a time when that is
-    /// wrong.
+    /// A line whose time contradicts what the line says about a deadline.
     #[error(
         "the deadline of decision {decision} is {deadline}, and at {at} it has {}",
         if *.passed { "not passed: settle it then" } else { "passed: such an outcome is late" }
@@ -165,10 +164,10 @@ pub enum StepError {
         /// Which decision.
         decision: u64,
     },
-    /// Another end of a window than the one that follows.
+    /// A decision that settles in another way than the one that follows.
     #[error(
-        "decision {decision} does not settle like that: at the deadline counts what was reported, \
-         and without a report what the first line of the log says"
+        "decision {decision} does not settle like that: it gets the outcome that was reported \
+         before its deadline, or else what the first line of the log says"
     )]
     Settles {
         /// Which decision.

@@ -1,5 +1,5 @@
-//! What a state needs from the log before it can take an event: settled decisions are forgotten up
-//! to their sums, so a change of such an outcome first reads the line of its decision again. A
+//! What a state needs from the log before it can take an event. A state forgets the details of
+//! settled decisions, so before such an outcome changes, the line of its decision is read again. A
 //! state itself reads nothing.
 
 use super::decisions::{Details, Facts, read_forecasts};

@@ -1,5 +1,5 @@
-//! Windows: an outcome that comes before the deadline of its decision is held until then, and only
-//! then counts. Without a window early outcomes would bias what is known, because a success mostly
+//! Windows: an outcome that comes before the deadline of its decision is held, and counts from the
+//! deadline on. Without a window early outcomes would bias what is known, because a success mostly
 //! comes soon and a failure is only the end of waiting.
 //!
 //! The state never looks at a clock. That a deadline has passed is an event, and the state checks
@@ -23,7 +23,7 @@ pub(super) type KeptOutcome = (u64, f64, Option<u64>);
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Windowed {
     window: Window,
-    /// Whether outcomes that were held before the lines read are not known.
+    /// Whether it is unknown which outcomes are held, because only some lines were read.
     partial: bool,
     /// The outcomes held until the deadlines of their decisions.
     reported: BTreeMap<u64, Reward>,
@@ -32,7 +32,7 @@ pub(super) struct Windowed {
 }
 
 impl Windowed {
-    /// Nothing has come yet.
+    /// A window without any outcome yet.
     pub(super) fn new(window: Window) -> Self {
         Self { window, partial: false, reported: BTreeMap::new(), late: BTreeMap::new() }
     }
@@ -45,7 +45,7 @@ impl Windowed {
         [kept(&self.reported), kept(&self.late)]
     }
 
-    /// Takes these outcomes back, if they are known.
+    /// Restores the outcomes, if they are known.
     pub(super) fn restore(&mut self, outcomes: Option<&[Vec<KeptOutcome>; 2]>) {
         self.partial = outcomes.is_none();
         let read = |kept: &Vec<KeptOutcome>| {
@@ -179,8 +179,8 @@ impl State {
         Ok(())
     }
 
-    /// Checks that a decision settles with this reward, or is dropped, at its deadline, and that
-    /// this has passed. Without `at_deadline`, checks that outcomes count when they come.
+    /// With `at_deadline`, checks that the deadline has passed and that the decision settles like
+    /// this: with this reward, or dropped. Without it, checks that outcomes count when they come.
     pub(super) fn check_settling(
         &self,
         decision: u64,
@@ -205,7 +205,7 @@ impl State {
         if same { Ok(()) } else { Err(StepError::Settles { decision }) }
     }
 
-    /// Replaces the outcome that is held for a decision, or lets go of it.
+    /// Replaces the outcome that is held for a decision, or removes it.
     pub(super) fn hold(&mut self, decision: u64, reward: Option<Reward>) {
         let Some(windowed) = &mut self.windowed else { return };
         match reward {

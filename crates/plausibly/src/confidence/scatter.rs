@@ -1,7 +1,7 @@
 //! An alarm about counts that scatter more than Poisson counts of the same mean.
 //!
-//! It bets on counts whose mean varies from one to the next, and it sees only how often each row
-//! was taken, the sum of its counts and the sum of their squares. Proof in
+//! It bets on counts whose mean varies from one to the next. For each row it needs only how often
+//! the row was taken, the sum of its counts and the sum of their squares. Proof in
 //! `docs/concepts/yes-no.md`.
 
 use super::Doubt;
@@ -16,7 +16,7 @@ const LARGEST: f64 = 1024.0;
 /// A share of the terms of a sum that covers the rounding of doubles.
 const ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
 
-/// Doubts that counts scatter as little as is assumed, if these of each row contradict it.
+/// The doubt that counts scatter as little as assumed, if the counts of the rows contradict that.
 pub(crate) fn scatter_doubt<'a>(
     tallies: impl Iterator<Item = &'a Tally>,
     delta: f64,
@@ -25,7 +25,7 @@ pub(crate) fn scatter_doubt<'a>(
     let total = |of: fn(&Counts) -> f64| rows.iter().map(of).sum::<f64>();
     let scatter = total(|row| row.times * row.variance);
     let expected = total(|row| (row.times - 1.0) * row.mean);
-    // Where counts do not scatter too much there is no evidence, and this is cheaper to see.
+    // Where counts do not scatter too much there is no evidence, and this check is cheaper.
     if scatter <= expected {
         return None;
     }
