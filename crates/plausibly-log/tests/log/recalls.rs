@@ -36,7 +36,7 @@ fn settle(log: &mut Log<impl plausibly_log::journal::Storage>, decisions: u64) {
     }
 }
 
-fn policy(policy: serde_json::Value) -> plausibly_log::policy::PolicyTable {
+fn policy(policy: &serde_json::Value) -> plausibly_log::policy::PolicyTable {
     policy.as_object().unwrap().clone()
 }
 
@@ -52,8 +52,8 @@ fn opening_a_long_file_reads_lines_again_and_keeps_every_line() {
         log.correct(2, decision, 0.25).unwrap();
     }
     let logistic = json!({"kind": "code", "radius": {"kind": "logistic"}});
-    log.change_policy(2, &policy(logistic), None).unwrap();
-    log.change_policy(2, &policy(json!({"kind": "code"})), None).unwrap();
+    log.change_policy(2, &policy(&logistic), None).unwrap();
+    log.change_policy(2, &policy(&json!({"kind": "code"})), None).unwrap();
     settle(&mut log, 4_000);
     for decision in [3, 3_000, 4_090] {
         log.retract(2, decision).unwrap();
@@ -110,9 +110,12 @@ fn changes_that_look_back_are_the_same_after_a_snapshot() {
     for live in [true, false] {
         let (short, whole) = (disk.copied(), disk.copied());
         for (disk, from_snapshot) in [(&short, true), (&whole, false)] {
-            let opened = |from_snapshot: bool| match from_snapshot {
-                true => Log::open_from_snapshot(disk.clone()).unwrap(),
-                false => open(disk),
+            let opened = |from_snapshot: bool| {
+                if from_snapshot {
+                    Log::open_from_snapshot(disk.clone()).unwrap()
+                } else {
+                    open(disk)
+                }
             };
             let mut log = opened(from_snapshot && live);
             let yes_no = log.change_outcomes(3, Outcomes::YesNo);
@@ -120,7 +123,7 @@ fn changes_that_look_back_are_the_same_after_a_snapshot() {
                 yes_no,
                 Err(LogError::Step(StepError::Contradicted { decision: 1, .. }))
             ));
-            log.change_policy(3, &policy(bell.clone()), None).unwrap();
+            log.change_policy(3, &policy(&bell), None).unwrap();
             drop(log);
             settle(&mut opened(from_snapshot), 100);
         }
