@@ -109,6 +109,63 @@ pub trait Storage {
     fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()>;
 }
 
+/// A storage of any kind, such as one that a test has chosen.
+impl<S: Storage + ?Sized> Storage for Box<S> {
+    type Reader = S::Reader;
+
+    fn path(&self) -> &Path {
+        (**self).path()
+    }
+
+    fn lock(&mut self) -> io::Result<()> {
+        (**self).lock()
+    }
+
+    fn reader(&self) -> io::Result<Self::Reader> {
+        (**self).reader()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        (**self).length()
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        (**self).append(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        (**self).sync()
+    }
+
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        (**self).truncate(len)
+    }
+
+    fn sync_folder(&mut self) -> io::Result<()> {
+        (**self).sync_folder()
+    }
+
+    fn read_side(&self, suffix: &str) -> io::Result<Option<Vec<u8>>> {
+        (**self).read_side(suffix)
+    }
+
+    fn read_side_part(&self, suffix: &str, begin: u64, len: u64) -> io::Result<Option<Vec<u8>>> {
+        (**self).read_side_part(suffix, begin, len)
+    }
+
+    fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        (**self).write_side(suffix, bytes)
+    }
+
+    fn append_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        (**self).append_side(suffix, bytes)
+    }
+
+    fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()> {
+        (**self).rename_side(from, to)
+    }
+}
+
 /// The path of the file beside a log.
 pub(super) fn side_path(log: &Path, suffix: &str) -> PathBuf {
     let mut path = log.as_os_str().to_owned();
