@@ -60,6 +60,14 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     doubled_key(text).map_or(Ok(value), Err)
 }
 
+/// Checks that no object of a JSON text has a key twice. Of a text that is not JSON it says nothing.
+///
+/// # Errors
+/// The first object with such a key.
+pub fn check_keys(text: &str) -> Result<(), JsonError> {
+    doubled_key(text).map_or(Ok(()), Err)
+}
+
 /// A key as it is written in the text.
 struct Key<'a> {
     /// With escapes resolved.

@@ -8,6 +8,7 @@ mod choices;
 mod compare;
 mod desk;
 pub mod event;
+mod extract;
 mod fold;
 mod forecast;
 mod form;
@@ -38,11 +39,15 @@ pub use certificate::{certificate, certify};
 pub use changes::{ChangedRow, Changes, NewName};
 pub use choices::WrongChoice;
 pub use compare::{Difference, compare};
+pub use extract::{Lines, lines};
 pub use fold::{Step, fold};
 pub use forecast::check_forecasts;
 pub use form::{FormError, FormRow, NewOutcome, form, read_form};
 pub use history::{OutcomeStatus, PastDecision, history};
-pub use log::{Among, Answer, Asked, Derived, EventError, Log, LogError, Recorded, Request, Taken};
+pub use log::{
+    Among, Answer, Asked, Derived, EventError, Log, LogError, Looked, Recorded, Request, Roster,
+    Taken,
+};
 pub use milestones::{LINES, Milestones, certificate_keeping, certificate_near, keep_milestones};
 pub use opening::Opening;
 pub use prose::{Beaten, Words, next_out, written};

@@ -41,6 +41,16 @@ impl Reward {
         Self { value: yes as f64, of: Some(of) }
     }
 
+    /// The reward; where outcomes are counted, how many were yes.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// The number of outcomes, where they are counted.
+    pub fn of(&self) -> Option<u64> {
+        self.of
+    }
+
     /// The average outcome, in units of reward.
     pub fn average(&self, (low, high): (f64, f64)) -> f64 {
         match self.of {

@@ -1,6 +1,7 @@
 //! What the service needs from the world: clocks, disks, random bytes and a place for its own
 //! reports. All are arguments, so that tests can replace them.
 
+use plausibly_log::Time;
 use plausibly_log::journal::{FileStorage, LogReader, Storage};
 use std::fmt;
 use std::path::Path;
@@ -33,6 +34,18 @@ impl World {
     /// Logs on the local disk.
     pub fn on_disk(clock: Arc<dyn Clock>, report: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
         Self { clock, disk: Arc::new(|path| Box::new(FileStorage::new(path))), report }
+    }
+}
+
+impl World {
+    /// Reports an event with what it is about, as one line of JSON.
+    pub(crate) fn say(&self, event: &str, about: &[(&str, &str)]) {
+        let at = Time::from_micros(self.clock.now_us()).to_string();
+        let mut line = serde_json::Map::new();
+        line.insert("at".into(), at.into());
+        line.insert("event".into(), event.into());
+        line.extend(about.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+        (self.report)(&serde_json::Value::Object(line).to_string());
     }
 }
 

@@ -5,15 +5,19 @@
 mod batch;
 mod decide;
 mod error;
+mod look;
 mod offer;
 mod outcomes;
+mod roster;
 mod said;
 mod window;
 
 pub use batch::{Answer, Request};
 pub use decide::{Asked, Derived, Taken};
 pub use error::{EventError, LogError};
+pub use look::Looked;
 pub use offer::Among;
+pub use roster::Roster;
 
 use crate::assumed::assumed;
 use crate::desk::Desk;
@@ -102,6 +106,11 @@ impl<S: Storage> Log<S> {
     /// How opening repaired the end of an interrupted write, if there was one.
     pub fn recovery(&self) -> Option<&Recovery> {
         self.journal.recovery()
+    }
+
+    /// The last line on the disk.
+    pub fn last(&self) -> Checkpoint {
+        self.journal.last()
     }
 
     /// The state; `None` before the log has begun, and after a write that failed.

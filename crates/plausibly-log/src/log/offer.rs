@@ -67,7 +67,7 @@ impl Needed {
             Among::Table(table) | Among::Rows(table) => Some(table),
             Among::Named(_) | Among::All => None,
         };
-        if let Some(extension) = state.extension(table, context)? {
+        if let Some(extension) = state.extension(table, Some(context))? {
             recipe = Cow::Owned(state.extended(&extension)?);
             events.push(Event::RecipeExtended { extension });
         }
@@ -110,12 +110,19 @@ impl Needed {
         if set == next {
             events.push(Event::SetOffered { set, actions: actions.clone() });
         }
+        if table.is_none() && !events.is_empty() {
+            // As for tables above: nothing is written for a context that cannot be encoded.
+            for action in &actions {
+                let action = state.action(*action)?;
+                recipe.encode(&action.label, &action.cells, context)?;
+            }
+        }
         Ok(Self { events, actions, set, rows: own })
     }
 }
 
 /// The actions of the rows of a table. Adds the events that new and changed rows need.
-fn rows(
+pub(super) fn rows(
     state: &State,
     recipe: &Recipe,
     table: &Table,

@@ -123,6 +123,14 @@ pub fn certificate_keeping<S: Storage>(
     Ok((found, unread))
 }
 
+/// The last milestone before a line; `None` if there is none that fits the log.
+pub(crate) fn checkpoint_before<S: Storage>(storage: &S, seq: u64) -> Option<Checkpoint> {
+    let Directory { begins, end, .. } = directory(storage).ok()?;
+    let before = usize::try_from(seq.saturating_sub(1) / LINES).ok()?.min(begins.len());
+    let found = Index::new(&begins, end).block(storage, before.checked_sub(1)?).ok()?.end.line()?;
+    holds_line(storage, &found).then_some(found)
+}
+
 fn near<S: Storage>(
     storage: &S,
     decision: u64,

@@ -131,6 +131,16 @@ impl Recipe {
         table.rows().try_for_each(|row| self.row_products(row, &context_parts).map(drop))
     }
 
+    /// Checks that every row of a table can be encoded in some context.
+    ///
+    /// # Errors
+    /// As [`Recipe::features`].
+    pub(crate) fn check_actions(&self, table: &Table) -> Result<(), RecipeError> {
+        self.check_table(table)?;
+        let bare = vec![0.0; self.context_parts.len()];
+        table.rows().try_for_each(|row| self.row_products(row, &bare).map(drop))
+    }
+
     fn row_products(&self, row: Row<'_>, context_parts: &[f64]) -> Result<Vec<f64>, RecipeError> {
         let action_parts =
             self.action_values(row.label(), row.line(), |name| row.cell(name).flatten())?;

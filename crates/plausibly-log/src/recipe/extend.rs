@@ -51,14 +51,15 @@ impl Recipe {
         table: impl Into<Option<&'t Table>>,
         context: &Context,
     ) -> Result<Option<Extension>, RecipeError> {
-        self.extension_within(table.into(), context, MAX_FEATURES)
+        self.extension_within(table.into(), Some(context), MAX_FEATURES)
     }
 
-    /// Like [`Recipe::extension`], up to this number of features.
+    /// Like [`Recipe::extension`], up to this number of features. Without a context, what a table
+    /// needs in any.
     pub(crate) fn extension_within(
         &self,
         table: Option<&Table>,
-        context: &Context,
+        context: Option<&Context>,
         most: usize,
     ) -> Result<Option<Extension>, RecipeError> {
         if let Some(table) = table {
@@ -66,15 +67,16 @@ impl Recipe {
             self.check_lengths(table)?;
         }
         if self.is_arms() || self.is_given() {
-            return context.iter().next().map_or(Ok(None), |(key, _)| Err(self.unknown_key(key)));
+            let mut keys = context.into_iter().flat_map(Context::iter);
+            return keys.next().map_or(Ok(None), |(key, _)| Err(self.unknown_key(key)));
         }
         let mut extension = Extension {
             after: self.dim(),
             context: Vec::new(),
             action_parts: table.map_or_else(Vec::new, |table| self.new_action_parts(table)),
-            context_parts: self.new_context_parts(context),
+            context_parts: context.map_or_else(Vec::new, |context| self.new_context_parts(context)),
         };
-        for (key, value) in self.unknown_pairs(context) {
+        for (key, value) in context.into_iter().flat_map(|context| self.unknown_pairs(context)) {
             let (column, parts) = infer::key_of_context(key, value, true)?;
             extension.context.push(column);
             extension.context_parts.extend(parts);

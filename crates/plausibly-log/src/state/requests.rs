@@ -44,7 +44,7 @@ impl State {
     pub(crate) fn extension(
         &self,
         table: Option<&Table>,
-        context: &Context,
+        context: Option<&Context>,
     ) -> Result<Option<Extension>, RecipeError> {
         self.recipe.extension_within(table, context, self.most_features())
     }

@@ -23,6 +23,7 @@ mod refusals;
 mod replays;
 mod request_rows;
 mod requests;
+mod rosters;
 mod schema;
 mod torn;
 mod typed;
