@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod guard;
+pub mod keys;
 mod problem;
 mod world;
 
