@@ -11,6 +11,7 @@ pub(crate) use clocks::Clocks;
 pub(crate) use folder::{Folder, check_name};
 pub(crate) use jobs::{Ask, Choices, Done, Job, Outcome, OwnLog, Reply, Said};
 
+use crate::keys::no_experiment;
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::refusal;
@@ -318,7 +319,12 @@ impl Experiments {
         }
     }
 
-    /// Whether an experiment has failed and is not yet tried again.
+    /// Whether no more jobs are taken.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    /// The experiments that have failed and are not yet tried again.
     pub(crate) fn failed(&self) -> Vec<String> {
         let now = self.clocks.elapsed();
         let slots = self.slots();
@@ -416,8 +422,4 @@ impl Experiments {
             }
         }
     }
-}
-
-pub(crate) fn no_experiment(name: &str) -> Problem {
-    Problem::new(Code::NoExperiment, format!("there is no experiment `{name}`"))
 }

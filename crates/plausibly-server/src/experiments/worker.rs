@@ -216,6 +216,10 @@ impl Worker {
             asks.retain_mut(|ask| {
                 let is_old =
                     ask.key.as_deref().is_some_and(|key| state.decision_with_key(key).is_some());
+                if is_old {
+                    // Made by a reader instead: the thread would have to read the whole log.
+                    ask.certificate = None;
+                }
                 let fitted = if room == 0 && !is_old {
                     Err(too_many_pending())
                 } else {
