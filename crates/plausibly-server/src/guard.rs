@@ -6,20 +6,15 @@ mod tests;
 
 pub(crate) use hosts::Hosts;
 
-use crate::keys::{KeyHash, Ring};
+use crate::keys::{Caller, KeyHash, Ring};
 use crate::problem::{Code, Problem};
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use std::net::SocketAddr;
 use std::sync::Arc;
-
-/// The address of the client: an extension of every request, which the accept loop inserts. A
-/// request without it counts as one from another machine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PeerAddr(pub(crate) SocketAddr);
 
 /// What the guard compares requests with.
 #[derive(Debug)]
@@ -35,10 +30,16 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match admit(&gate, &mut request) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+    if let Err(problem) = admit(&gate, &mut request) {
+        return problem.into_response();
     }
+    let caller = request.extensions().get::<Caller>().cloned();
+    let mut response = next.run(request).await;
+    // For reports, which are made outside of this.
+    if let Some(caller) = caller {
+        response.extensions_mut().insert(caller);
+    }
+    response
 }
 
 fn admit(gate: &Gate, request: &mut Request) -> Result<(), Problem> {
@@ -47,7 +48,8 @@ fn admit(gate: &Gate, request: &mut Request) -> Result<(), Problem> {
         return Ok(());
     }
     let key = presented(request.headers())?;
-    let peer = request.extensions().get::<PeerAddr>();
+    // A request without the address of its client counts as one from another machine.
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let is_local = peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback());
     let caller = gate.ring.admit(key.as_ref(), is_local)?;
     // What follows cannot print a key that it does not have.

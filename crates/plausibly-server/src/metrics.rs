@@ -1,6 +1,7 @@
 //! Figures about the service, in the text format of Prometheus. Labels are names of experiments,
 //! routes and statuses, and never anything that a request brings.
 
+use crate::acceptor::Connections;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -8,6 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -34,11 +36,14 @@ pub(crate) struct Metrics {
     shed: PerExperiment<Counter>,
     requests_at_once: Histogram,
     write_seconds: Histogram,
-    pub(crate) connections: Gauge,
+    connections: Gauge,
+    evicted: Gauge,
+    refused: Gauge,
+    open: Arc<Connections>,
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(open: Arc<Connections>) -> Self {
         let mut registry = Registry::with_prefix("plausibly");
         let metrics = Self {
             answers: Family::default(),
@@ -49,6 +54,9 @@ impl Metrics {
             requests_at_once: Histogram::new(exponential_buckets(1.0, 2.0, 9)),
             write_seconds: Histogram::new(exponential_buckets(0.000_1, 2.0, 16)),
             connections: Gauge::default(),
+            evicted: Gauge::default(),
+            refused: Gauge::default(),
+            open,
             registry: Registry::default(),
         };
         registry.register("answers", "Answers by route and status", metrics.answers.clone());
@@ -67,6 +75,10 @@ impl Metrics {
             metrics.write_seconds.clone(),
         );
         registry.register("connections", "Open connections", metrics.connections.clone());
+        let evicted = "Idle connections closed to make room for others";
+        registry.register("connections_evicted", evicted, metrics.evicted.clone());
+        let refused = "Connections closed because there was no room";
+        registry.register("connections_refused", refused, metrics.refused.clone());
         Self { registry, ..metrics }
     }
 
@@ -105,6 +117,9 @@ impl Metrics {
 
     /// All figures as text.
     pub(crate) fn text(&self) -> String {
+        self.connections.set(whole(self.open.open() as u64));
+        self.evicted.set(whole(self.open.evicted()));
+        self.refused.set(whole(self.open.refused()));
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("text takes everything");
         text

@@ -8,6 +8,7 @@ mod outcomes;
 mod page;
 mod reading;
 
+use crate::acceptor::{Limits, read_body};
 use crate::body;
 use crate::experiments::Experiments;
 use crate::keys::Caller;
@@ -36,9 +37,6 @@ use utoipa_axum::routes;
 const READERS: usize = 2;
 /// A request waits for its turn to read for at most this long.
 const TURN: Duration = Duration::from_secs(10);
-/// A body has at most this many bytes.
-pub(crate) const MOST_BYTES: usize = 1 << 20;
-
 /// What handlers work with.
 #[derive(Clone)]
 pub(crate) struct Service(Arc<Inner>);
@@ -47,6 +45,7 @@ pub(crate) struct Inner {
     pub(crate) experiments: Arc<Experiments>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) world: World,
+    pub(crate) limits: Limits,
     readers: Semaphore,
     document: std::sync::OnceLock<Document>,
 }
@@ -66,9 +65,14 @@ impl std::ops::Deref for Service {
 }
 
 impl Service {
-    pub(crate) fn new(experiments: Arc<Experiments>, metrics: Arc<Metrics>, world: World) -> Self {
+    pub(crate) fn new(
+        experiments: Arc<Experiments>,
+        metrics: Arc<Metrics>,
+        world: World,
+        limits: Limits,
+    ) -> Self {
         let (readers, document) = (Semaphore::new(READERS), std::sync::OnceLock::new());
-        Self(Arc::new(Inner { experiments, metrics, world, readers, document }))
+        Self(Arc::new(Inner { experiments, metrics, world, limits, readers, document }))
     }
 
     /// Reads the log of an experiment beside its thread.
@@ -181,13 +185,13 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Asked<T
 /// The body of a request that is sent as JSON.
 struct Sent(Bytes);
 
-impl<S: Send + Sync> FromRequest<S> for Sent {
+impl FromRequest<Service> for Sent {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, service: &Service) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         body::check_type(&parts.headers)?;
-        Ok(Self(crate::acceptor::read_body(body).await?))
+        Ok(Self(read_body(body, &service.limits).await?))
     }
 }
 

@@ -13,7 +13,6 @@ use plausibly_log::recipe::Context;
 use plausibly_log::state::{Outcome, StepError};
 use plausibly_log::{LogError, Looked, certificate_near, lines};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// A status has at most this many points of history.

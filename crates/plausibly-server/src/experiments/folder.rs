@@ -52,10 +52,6 @@ impl Folder {
         Ok(Self { data, made: AtomicU64::new(0) })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.data
-    }
-
     /// The log of an experiment.
     pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.data.join(name).join("log")

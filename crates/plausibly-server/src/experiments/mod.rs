@@ -16,7 +16,6 @@ use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::refusal;
 use crate::world::World;
-use plausibly_log::journal::Storage as _;
 use plausibly_log::{Log, LogError};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,0 +1,116 @@
+//! A client's byte stream: it closes when the client takes nothing for too long, and tells the
+//! connection when a response has left.
+
+use super::Limits;
+use super::connections::Activity;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// How many bytes are thrown away at a time while a closed connection lingers.
+const DISCARDED: usize = 8 << 10;
+
+/// A client's byte stream.
+#[derive(Debug)]
+pub(super) struct Stream<S> {
+    inner: S,
+    activity: Arc<Activity>,
+    stall_time: Duration,
+    linger_time: Duration,
+    /// Runs while a write waits for the client, and after the end of writing.
+    timer: Option<Pin<Box<Sleep>>>,
+    /// Whether the end of writing was sent.
+    ended: bool,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
+    pub(super) fn new(inner: S, activity: Arc<Activity>, limits: &Limits) -> Self {
+        let Limits { stall_time, linger_time, .. } = *limits;
+        Self { inner, activity, stall_time, linger_time, timer: None, ended: false }
+    }
+
+    /// Passes on the result of a write, and an error if the client takes nothing for too long.
+    fn within_time<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.timer = None;
+            return written;
+        }
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.stall_time)));
+        ready!(timer.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Throws away what the client still sends, until it ends or the time is over.
+    fn linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.linger_time)));
+        let mut discarded = [0; DISCARDED];
+        while timer.as_mut().poll(context).is_pending() {
+            let mut buffer = ReadBuf::new(&mut discarded);
+            let read = ready!(Pin::new(&mut self.inner).poll_read(context, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                break;
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.inner).poll_write(context, bytes);
+        self.within_time(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.inner).poll_write_vectored(context, slices);
+        self.within_time(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    /// Hyper flushes once all of its own bytes are written, so the response has left after this.
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.inner).poll_flush(context);
+        ready!(self.within_time(context, flushed))?;
+        self.activity.flushed();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.ended {
+            let ended = Pin::new(&mut self.inner).poll_shutdown(context);
+            ready!(self.within_time(context, ended))?;
+            self.ended = true;
+            self.activity.ended();
+        }
+        self.linger(context).map(Ok)
+    }
+}
