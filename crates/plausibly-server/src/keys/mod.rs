@@ -9,7 +9,7 @@ mod ring;
 mod store;
 mod stored;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use caller::{Caller, no_experiment};
 pub(crate) use ring::{KeyHash, News, Ring};
