@@ -1,1 +1,6 @@
-//! Tests of the service.
+//! Tests of the service, most of them over a socket, as a client sees it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod client;
+mod harness;
+mod routes; // what each route answers

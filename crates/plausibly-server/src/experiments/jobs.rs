@@ -106,9 +106,15 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<Done<T>, Problem>>;
 pub(crate) enum Job {
     Decide(Vec<Ask>, Reply<Vec<Result<Taken, Problem>>>),
     Note(Vec<Outcome>, Reply<Vec<Result<Recorded, Problem>>>),
-    /// Anything else. It is done alone, and answers by itself; the time is that of its lines.
-    Other(Box<dyn FnOnce(Result<&mut OwnLog, Problem>, i64) + Send>),
+    /// Anything else. It is done alone; the time is that of its lines.
+    Other(Act),
 }
+
+/// Does something with a log, or hears why not, and returns what then answers.
+pub(crate) type Act = Box<dyn FnOnce(Result<&mut OwnLog, Problem>, i64) -> Tell + Send>;
+
+/// Answers the one who asked.
+pub(crate) type Tell = Box<dyn FnOnce()>;
 
 impl Job {
     /// How many requests it is.
@@ -125,7 +131,7 @@ impl Job {
         match self {
             Self::Decide(_, reply) => drop(reply.send(Err(problem.clone()))),
             Self::Note(_, reply) => drop(reply.send(Err(problem.clone()))),
-            Self::Other(act) => act(Err(problem.clone()), 0),
+            Self::Other(act) => act(Err(problem.clone()), 0)(),
         }
     }
 }

@@ -149,7 +149,7 @@ impl Experiments {
                     let answers = act(log, at)?;
                     Ok(Done { answers, line: log.last() })
                 });
-                drop(reply.send(done));
+                Box::new(move || drop(reply.send(done)))
             }))
         });
         Ok(done.await?.answers)

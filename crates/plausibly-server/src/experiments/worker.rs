@@ -116,7 +116,9 @@ impl Worker {
         while let Some(job) = jobs.next() {
             let outcome = match job {
                 Job::Other(act) => {
-                    act(Ok(&mut self.log), self.shared.clocks.now_us());
+                    let tell = act(Ok(&mut self.log), self.shared.clocks.now_us());
+                    self.publish();
+                    tell();
                     self.still_usable()
                 }
                 job => {
@@ -127,7 +129,6 @@ impl Worker {
                     self.batch(together)
                 }
             };
-            self.publish();
             if let Err(problem) = outcome {
                 jobs.for_each(|job| job.refuse(&problem));
                 return Err(problem);
@@ -157,7 +158,11 @@ impl Worker {
         let took = self.shared.clocks.elapsed().saturating_sub(began);
         self.shared.metrics.batch(requests.len(), took);
         match answers {
-            Ok(answers) => self.answer(jobs, answers, refused),
+            Ok(answers) => {
+                // Before the answers, so that those who have one find what it is about.
+                self.publish();
+                self.answer(jobs, answers, refused);
+            }
             Err(error) => {
                 let problem = self.failed(&error);
                 jobs.into_iter().for_each(|job| job.refuse(&problem));

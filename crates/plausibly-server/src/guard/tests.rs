@@ -49,7 +49,7 @@ impl Service {
     /// A request to a path, from this address and with these keys in headers.
     async fn get(&self, path: &str, from: &str, keys: &[&str]) -> (StatusCode, String, HeaderMap) {
         let mut request = request(path, &["127.0.0.1:8017"]);
-        request.extensions_mut().insert(PeerAddr(from.parse().unwrap()));
+        request.extensions_mut().insert(ConnectInfo(from.parse::<SocketAddr>().unwrap()));
         for key in keys {
             request.headers_mut().append(AUTHORIZATION, key.parse().unwrap());
         }
