@@ -93,6 +93,9 @@ pub(crate) enum Command {
     Simulate(Simulate),
     #[command(subcommand)]
     Data(Data),
+    #[cfg(feature = "serve")]
+    #[command(subcommand)]
+    Key(crate::service::args::KeyCommand),
     /// Print every field of a spec: meaning, range and default
     #[command(after_help = "Example:\n  plausibly spec | less")]
     Spec,

@@ -16,6 +16,8 @@ mod pip;
 mod progress;
 mod reproduce;
 mod results;
+#[cfg(feature = "serve")]
+mod service;
 mod simulate;
 mod verdicts;
 
@@ -55,6 +57,8 @@ fn execute(command: Command) -> Result<()> {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Data(command) => data::run(&command),
+        #[cfg(feature = "serve")]
+        Command::Key(command) => service::key::run(&command),
         Command::Spec => {
             let cache = args::Cache { folder: None };
             output::data(&plausibly_sim::spec_reference(&data::pools(&cache)))

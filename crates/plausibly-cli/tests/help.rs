@@ -27,6 +27,10 @@ fn every_help_teaches_and_ends_with_an_example() {
         ("data_list", &["data", "list", "--help"]),
         ("data_fetch", &["data", "fetch", "--help"]),
         ("data_verify", &["data", "verify", "--help"]),
+        ("key", &["key", "--help"]),
+        ("key_add", &["key", "add", "--help"]),
+        ("key_list", &["key", "list", "--help"]),
+        ("key_revoke", &["key", "revoke", "--help"]),
         ("spec", &["spec", "--help"]),
         ("completions", &["completions", "--help"]),
     ] {

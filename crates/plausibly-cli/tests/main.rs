@@ -9,8 +9,11 @@ mod decisions; // from a table to decisions that show their work
 mod errors; // every way to be refused, by snapshot
 mod exits; // every exit code, and errors that are said once
 mod guide; // the transcripts of the guide
-mod help; // every --help, by snapshot
+#[cfg(feature = "serve")]
+mod help; // every --help of the whole command, by snapshot
 mod interrupt; // Ctrl-C
+#[cfg(feature = "serve")]
+mod keys; // keys of the service: shown once, and stored as hashes
 mod plan; // how many outcomes a verdict takes, beside logs that were played
 mod python_packages; // which registry is asked, and what if there is none
 mod reproduce; // the paper, its report and its files
@@ -64,7 +67,13 @@ impl Sandbox {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plausibly"));
         command.args(args).current_dir(self.path()).env("NO_COLOR", "1").env("COLUMNS", "100");
-        for name in ["PLAUSIBLY_DATA", "PLAUSIBLY_MIRROR", "PIP_INDEX_URL", "PIP_CERT"] {
+        for name in [
+            "PLAUSIBLY_DATA",
+            "PLAUSIBLY_SERVICE_DATA",
+            "PLAUSIBLY_MIRROR",
+            "PIP_INDEX_URL",
+            "PIP_CERT",
+        ] {
             command.env_remove(name);
         }
         command

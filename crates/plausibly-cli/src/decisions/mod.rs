@@ -39,7 +39,7 @@ use std::time::SystemTime;
     clippy::disallowed_methods,
     reason = "the only place of the command that reads a clock; `--at` replaces it"
 )]
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

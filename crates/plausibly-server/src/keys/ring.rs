@@ -205,8 +205,8 @@ impl Ring {
 fn no_key_yet() -> Problem {
     Problem::new(
         Code::NoKey,
-        "this service has no keys yet, so it serves its own machine only; `plausibly key add` makes \
-         one",
+        "this service has no keys yet, so it serves its own machine only; `plausibly key add` \
+         makes one",
     )
 }
 

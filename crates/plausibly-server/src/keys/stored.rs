@@ -187,7 +187,10 @@ pub enum KeyError {
     #[error(transparent)]
     Input(#[from] InputError),
     /// The content of the file is wrong.
-    #[error("{} is not a file of keys: {reason}; correct it, or put an earlier copy back", .path.display())]
+    #[error(
+        "{} is not a file of keys: {reason}; correct it, or put an earlier copy back",
+        .path.display()
+    )]
     Invalid {
         /// The file.
         path: PathBuf,
