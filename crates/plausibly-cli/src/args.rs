@@ -94,6 +94,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Data(Data),
     #[cfg(feature = "serve")]
+    Serve(crate::service::args::Serve),
+    #[cfg(feature = "serve")]
     #[command(subcommand)]
     Key(crate::service::args::KeyCommand),
     /// Print every field of a spec: meaning, range and default

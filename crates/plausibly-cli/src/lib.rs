@@ -58,6 +58,8 @@ fn execute(command: Command) -> Result<()> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Data(command) => data::run(&command),
         #[cfg(feature = "serve")]
+        Command::Serve(args) => service::serve::run(&args),
+        #[cfg(feature = "serve")]
         Command::Key(command) => service::key::run(&command),
         Command::Spec => {
             let cache = args::Cache { folder: None };

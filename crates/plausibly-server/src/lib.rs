@@ -14,5 +14,5 @@ mod server;
 mod world;
 
 pub use acceptor::tls;
-pub use server::{ServeError, Server, Settings};
+pub use server::{ServeError, Server, Settings, Stop, serve};
 pub use world::{AnyStorage, Clock, World};

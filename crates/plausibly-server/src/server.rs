@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
 /// Keys are read again after this time.
@@ -90,6 +91,9 @@ pub enum ServeError {
         /// What the system says.
         source: io::Error,
     },
+    /// The system gives no threads.
+    #[error("cannot begin the threads of the service")]
+    Threads(#[source] io::Error),
     /// A host that is none.
     #[error("{0}")]
     Host(String),
@@ -102,6 +106,41 @@ pub enum ServeError {
         /// The address.
         listen: SocketAddr,
     },
+}
+
+/// Ends a running service.
+#[derive(Debug, Default)]
+pub struct Stop(Notify);
+
+impl Stop {
+    /// Ends the service that was started with this, now or as soon as it runs.
+    pub fn stop(&self) {
+        self.0.notify_one();
+    }
+}
+
+/// Serves until it is stopped; `ready` hears of the service once it listens. Blocks, with threads
+/// of its own.
+///
+/// # Errors
+/// As [`Server::bind`], and if the system gives no threads.
+pub fn serve(
+    settings: Settings,
+    world: World,
+    stop: &Stop,
+    ready: impl FnOnce(&Server),
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(ServeError::Threads)?;
+    let served = runtime.block_on(async {
+        let server = Server::bind(settings, world).await?;
+        ready(&server);
+        server.run(stop.0.notified()).await;
+        Ok(())
+    });
+    // Someone who reads a long log is not waited for.
+    runtime.shutdown_background();
+    served
 }
 
 /// A service that listens, and is not running yet.

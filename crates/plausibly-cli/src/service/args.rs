@@ -3,6 +3,7 @@
 use crate::args::whole_number;
 use clap::{Args, Subcommand, ValueEnum};
 use plausibly_server::keys::Role;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The data folder of the service.
@@ -110,4 +111,48 @@ impl From<RoleArg> for Role {
             RoleArg::Admin => Self::Admin,
         }
     }
+}
+
+/// Take decisions over HTTP, for programs on this machine or elsewhere
+///
+/// One process serves all experiments of its data folder. Each has a log of its own, `NAME/log`,
+/// the same file that the other commands read: `plausibly status --log DIR/NAME/log` works while
+/// the service runs. A request is answered once the disk has its line, so nothing that was answered
+/// is lost when the process or the machine stops.
+///
+/// The first line on stdout is the address. Everything else that is worth knowing is one line of
+/// JSON each on stderr. On SIGTERM and Ctrl-C the service takes no new requests, answers those that
+/// wait, and ends within 10 seconds.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  plausibly serve\n  plausibly key add shop --role decide --role \
+                        reward\n  plausibly serve --data /srv/decisions --listen 0.0.0.0:8443 \
+                        --host decisions.example.com \\\n    --tls-cert cert.pem --tls-key key.pem"
+)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) data: DataFolder,
+
+    /// The address to listen on. One that other machines can reach needs a key first (`plausibly
+    /// key add`)
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
+    pub(crate) listen: SocketAddr,
+
+    /// A name by which clients reach the service, beside its addresses; give it again for more. A
+    /// request for another host is refused
+    #[arg(long = "host", value_name = "NAME")]
+    pub(crate) hosts: Vec<String>,
+
+    /// PEM file of the certificate for TLS, followed by those that lead to its root
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+
+    /// PEM file of the private key of that certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+
+    /// Report every request on stderr, not failures alone: route, status, time, name of the key
+    /// and `traceparent`
+    #[arg(long)]
+    pub(crate) log_requests: bool,
 }

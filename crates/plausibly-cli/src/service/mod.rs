@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod key;
+pub(crate) mod serve;
 
 use anyhow::{Context as _, Result};
 use args::DataFolder;
