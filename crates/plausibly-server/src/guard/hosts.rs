@@ -31,7 +31,7 @@ impl Hosts {
             if let Some(address) = address(name) {
                 hosts.addresses.push(address);
             } else if !name.is_empty() && name.bytes().all(letters) {
-                hosts.names.push(name.to_ascii_lowercase());
+                hosts.names.push(name.clone());
             } else {
                 return Err(format!(
                     "`{name}` is not a name of a host; give the name alone, without a scheme, port \
@@ -88,12 +88,12 @@ impl Hosts {
     }
 }
 
-/// An IP address as it is written in an address of the web, with brackets around one of version 6.
+/// An IP address, with or without the brackets that one of version 6 has before a port.
 fn address(host: &str) -> Option<IpAddr> {
     let inside = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let address = match inside {
         Some(inside) => inside.parse::<Ipv6Addr>().ok()?.into(),
-        None => host.parse().ok().filter(IpAddr::is_ipv4)?,
+        None => host.parse().ok()?,
     };
     Some(IpAddr::to_canonical(&address))
 }

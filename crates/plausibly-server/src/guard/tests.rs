@@ -67,7 +67,7 @@ fn request(uri: &str, hosts: &[&str]) -> Request {
 
 #[tokio::test]
 async fn requests_for_other_hosts_are_refused() {
-    let names = ["Bandit.example.com", "10.0.0.5"];
+    let names = ["Bandit.example.com", "10.0.0.5", "2001:db8::5"];
     let services = [("127.0.0.1", &[][..]), ("::1", &names), ("0.0.0.0", &[]), ("::", &names)];
     let services = services.map(|(listen, names)| Service::new(listen, names, |_| {}));
     // Whether each of the services lets it through.
@@ -80,6 +80,8 @@ async fn requests_for_other_hosts_are_refused() {
         ("[::1]:8017", [true; 4]),
         ("[::ffff:127.0.0.1]", [true; 4]),
         ("10.0.0.5:80", [false, true, true, true]),
+        ("[2001:DB8::5]:80", [false, true, true, true]),
+        ("2001:db8::5", [false; 4]),
         ("192.0.2.1", [false, false, true, true]),
         ("[2001:db8::1]:8017", [false, false, true, true]),
         ("bandit.example.com", [false, true, false, true]),

@@ -238,7 +238,8 @@ impl Rate {
     fn take(&self) -> Result<(), Problem> {
         self.limiter.check().map_err(|until| {
             let wait = until.earliest_possible().duration_since(self.limiter.clock().now());
-            // Rounded up, so that a client that waits this long is let through.
+            // Rounded up, so that a client that waits this long is let through. At least 1: the
+            // clock has gone on since the check.
             let seconds = Duration::from(wait).as_nanos().div_ceil(1_000_000_000).max(1);
             let detail = format!("the key may send {} requests per second", self.per_second);
             Problem {

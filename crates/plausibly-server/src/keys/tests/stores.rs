@@ -124,6 +124,7 @@ fn what_this_version_does_not_know_is_refused() {
         (good.replace("\"web\"", "\"w b\""), "the name of a key has"),
         (good.replace(&format!("\"{id}"), "\"0000"), "64 digits"),
         (good.replace("2026-11-15T", "15.11.2026 "), "is not a time in UTC"),
+        (good.replace(&format!("\"{id}\""), "\"0123456789abcdef\""), "does not belong to its"),
         (doubled, "two keys have the id"),
         (good[..good.len() - 5].to_string(), "is not a file of keys: EOF"),
         (String::new(), "is not a file of keys: EOF"),
