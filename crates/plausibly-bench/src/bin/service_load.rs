@@ -16,7 +16,8 @@ use plausibly_log::{Among, Asked};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use workload::Nowhere;
 
@@ -122,8 +123,22 @@ enum What {
     Constant,
 }
 
-fn main() -> Outcome<()> {
-    let figures = match Args::parse().task {
+fn main() -> ExitCode {
+    match measured(Args::parse().task) {
+        Ok(figures) => {
+            eprintln!("{}", summary(&figures));
+            println!("{figures}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("service_load: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measured(task: Task) -> Outcome<Value> {
+    Ok(match task {
         Task::Closed { service, mode, path, count } => closed(&service, mode, &path, count)?,
         Task::Open { service, decisions, rewards, overload } => {
             open(&service, (decisions, rewards), overload)?
@@ -136,10 +151,7 @@ fn main() -> Outcome<()> {
             bare(&folder, bytes, time(seconds)?, rate, files)?.to_json()
         }
         Task::Lean { turns } => lean(turns)?,
-    };
-    eprintln!("{}", summary(&figures));
-    println!("{figures}");
-    Ok(())
+    })
 }
 
 impl Service {
@@ -185,7 +197,7 @@ fn open(service: &Service, rates: (f64, f64), overload: bool) -> Outcome<Value> 
 }
 
 fn bare(
-    folder: &std::path::Path,
+    folder: &Path,
     bytes: usize,
     time: Duration,
     rate: Option<f64>,
