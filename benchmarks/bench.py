@@ -16,6 +16,7 @@ from pathlib import Path
 import clicks
 import page
 import sections
+from machine import machine
 
 SECTIONS = sections.ALL | {"clicks": clicks.clicks}
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,30 +57,6 @@ def settings_of(args):
     return Settings(
         target, scratch, False, args.repeats or 7, 2.0, 10_000, sizes, (1_000_000, 32, 10_000)
     )
-
-
-def machine():
-    """The machine's properties, without its name."""
-    facts = {"system": f"{platform.system()} {platform.machine()}", "cores": os.cpu_count()}
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        named = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-        flags = next(
-            (line.split(":", 1)[1].split() for line in lines if line.startswith("flags")), []
-        )
-        family = [
-            line.split(":")[1].strip()
-            for line in lines
-            if line.startswith(("cpu family", "model\t"))
-        ][:2]
-        facts["processor"] = (
-            f"{named[0]} (family {family[0]}, model {family[1]})" if named else platform.processor()
-        )
-        facts["vectors"] = next((name for name in ("avx512f", "avx2") if name in flags), "baseline")
-        facts["load"] = os.getloadavg()[0]
-    except OSError:
-        facts["processor"] = platform.processor()
-    return facts
 
 
 def versions():
