@@ -60,7 +60,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     doubled_key(text).map_or(Ok(value), Err)
 }
 
-/// Checks that no object of a JSON text has a key twice. Of a text that is not JSON it says nothing.
+/// Checks that no object of a JSON text has a key twice. It says nothing of a text that is not JSON.
 ///
 /// # Errors
 /// The first object with such a key.

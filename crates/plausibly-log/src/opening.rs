@@ -119,6 +119,14 @@ impl Opening {
         Ok(assumed(&state, state.policy().0, state.outcomes()))
     }
 
+    /// The policy with every field, as a log records it when it begins.
+    ///
+    /// # Errors
+    /// If a log could not begin with these settings.
+    pub fn resolved_policy(&self) -> Result<PolicyTable, LogError> {
+        Ok(State::open(&self.clone().event())?.policy().1.clone())
+    }
+
     /// Whether a log that has begun has the same settings, whatever its seed.
     pub fn is_that_of(&self, state: &State) -> bool {
         State::open(&self.clone().event()).is_ok_and(|own| {

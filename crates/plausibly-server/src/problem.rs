@@ -3,7 +3,7 @@
 //! allowed there.
 
 use axum::body::Body;
-use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, Response, StatusCode};
 use axum::response::IntoResponse;
 use serde::Serialize;
@@ -83,11 +83,9 @@ pub(crate) struct Problem {
     /// The JSON pointer of the field that is wrong.
     pub(crate) pointer: Option<String>,
     /// What the log holds instead.
-    pub(crate) stored: Option<Value>,
+    pub(crate) stored: Option<Box<Value>>,
     /// After how many seconds the same request may succeed.
     pub(crate) retry_after: Option<u32>,
-    /// The methods that the address has.
-    pub(crate) allow: Option<HeaderValue>,
 }
 
 impl Problem {
@@ -98,7 +96,7 @@ impl Problem {
             _ => None,
         };
         let detail = detail.into();
-        Self { code, detail, pointer: None, stored: None, retry_after, allow: None }
+        Self { code, detail, pointer: None, stored: None, retry_after }
     }
 
     #[must_use]
@@ -108,7 +106,7 @@ impl Problem {
 
     #[must_use]
     pub(crate) fn with_stored(self, stored: Value) -> Self {
-        Self { stored: Some(stored), ..self }
+        Self { stored: Some(Box::new(stored)), ..self }
     }
 
     /// The body of the answer.
@@ -121,7 +119,7 @@ impl Problem {
             code: code.text().into(),
             detail,
             pointer,
-            stored,
+            stored: stored.map(|stored| *stored),
         }
     }
 }
@@ -161,9 +159,6 @@ impl IntoResponse for Problem {
         }
         if self.code == Code::NoKey {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        if let Some(allow) = self.allow {
-            headers.insert(ALLOW, allow);
         }
         response
     }

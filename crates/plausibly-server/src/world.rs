@@ -15,7 +15,7 @@ pub type AnyStorage = Box<dyn Storage<Reader = LogReader> + Send>;
 pub trait Clock: Send + Sync {
     /// The time that is recorded, in microseconds since 1970.
     fn now_us(&self) -> i64;
-    /// The time since some instant, by a clock that nobody sets.
+    /// The time since some instant, by a clock that is never set.
     fn elapsed(&self) -> Duration;
 }
 

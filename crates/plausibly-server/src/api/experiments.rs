@@ -237,13 +237,15 @@ fn noise_of(noise: &Value) -> Result<Noise, Problem> {
 
 impl BegunBody {
     fn new(name: &str, opening: &Opening, table: &Table) -> Result<Self, Problem> {
-        let assumed = opening.assumed().map_err(|error| refusal::of_log(&error, "/actions"))?;
+        let refused = |error: LogError| refusal::of_log(&error, "/actions");
+        let (assumed, policy) = (opening.assumed(), opening.resolved_policy());
+        let (assumed, policy) = (assumed.map_err(refused)?, policy.map_err(refused)?);
         Ok(Self {
             name: name.into(),
             recipe: opening.recipe.describe().to_string(),
             features: opening.recipe.feature_names(),
             assumed,
-            policy: opening.policy.clone(),
+            policy,
             seed: opening.seed,
             actions: table.len(),
             notes: table.notes().to_vec(),

@@ -1,4 +1,4 @@
-//! The clock that people set, watched by the one that nobody sets.
+//! The clock that people set, watched by one that is never set.
 
 use crate::world::Clock;
 use std::sync::Arc;
