@@ -71,15 +71,12 @@ fn wrong(error: &serde_json::Error, pointer: String) -> Problem {
 
 /// The JSON pointer of a path.
 fn pointer(path: &Path) -> String {
-    let mut pointer = String::new();
-    for segment in path {
-        match segment {
-            Segment::Seq { index } => pointer += &format!("/{index}"),
-            Segment::Map { key } => pointer += &format!("/{}", escaped(key)),
-            Segment::Enum { .. } | Segment::Unknown => {}
-        }
-    }
-    pointer
+    let segments = path.iter().filter_map(|segment| match segment {
+        Segment::Seq { index } => Some(format!("/{index}")),
+        Segment::Map { key } => Some(format!("/{}", escaped(key))),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    });
+    segments.collect()
 }
 
 /// The byte at which a text is nested too deeply.
