@@ -3,4 +3,7 @@
 
 mod client;
 mod harness;
+mod hostile; // bodies that are wrong, and what they must not change
+mod limits; // each limit, at both sides
+mod roles; // every route, by every kind of caller
 mod routes; // what each route answers

@@ -1,7 +1,7 @@
 //! Begins experiments.
 
 use super::{Asked, Problems, Sent, Service, Who, json};
-use crate::body::{self, Cell, CellSchema, Row, read};
+use crate::body::{self, Cell, CellSchema, Object, Row, read_object};
 use crate::experiments::check_name;
 use crate::keys::Role;
 use crate::problem::{Code, Problem};
@@ -67,7 +67,8 @@ pub(super) struct NewBody {
     /// The number of features that the recipe may grow to; 64 unless said.
     growth: Option<u64>,
     /// How long after its decision an outcome may come.
-    window: Option<WindowBody>,
+    #[schema(value_type = Option<WindowBody>)]
+    window: Option<Object<WindowBody>>,
 }
 
 /// How long after its decision an outcome may come.
@@ -134,7 +135,7 @@ pub(super) async fn create(
     Sent(body): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may(Role::Admin)?;
-    let new: NewBody = read(&body)?;
+    let new: NewBody = read_object(&body)?;
     check_name(&new.name)?;
     let name = new.name.clone();
     let now = service.experiments.clocks.now_us();
@@ -185,7 +186,7 @@ impl NewBody {
         }
         opening.horizon = self.horizon;
         opening.growth = self.growth.unwrap_or(opening.growth);
-        opening.window = self.window.map(|window| Window {
+        opening.window = self.window.map(|Object(window)| Window {
             seconds: window.seconds,
             unreported: window.default.map_or(Unreported::Drop, Unreported::Reward),
         });

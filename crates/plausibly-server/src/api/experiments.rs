@@ -2,7 +2,7 @@
 
 use super::create::{WindowBody, check_size};
 use super::{At, Problems, Sent, Service, Who, json};
-use crate::body::{self, Row, read, read_or_default};
+use crate::body::{self, Row, read_object, read_or_default};
 use crate::experiments::OwnLog;
 use crate::keys::Role;
 use crate::problem::{Code, Problem};
@@ -212,7 +212,7 @@ pub(super) async fn replace_actions(
     Sent(body): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Admin, &experiment)?;
-    let ActionsBody { actions } = read(&body)?;
+    let ActionsBody { actions } = read_object(&body)?;
     let table = body::table(&actions, None, "/actions")?;
     let changed = service.experiments.with(&experiment, move |log, at| {
         let refused = |error: LogError| refusal::of_log(&error, "/actions");
