@@ -118,7 +118,7 @@ fn check(running: &Running, method: &str, path: &str, caller: &Caller, experimen
     };
     let answer = client.with_body(&method.to_uppercase(), &real, &[], &body);
     let said = format!("{method} {real} by {}: {} {}", caller.what, answer.status, answer.text());
-    for key in &caller.key {
+    if let Some(key) = &caller.key {
         assert!(!said.contains(&key[4..]), "an answer contains a key");
     }
     let Some(needed) = needed(method, path) else {
