@@ -89,8 +89,8 @@ class Client:
         `actions` is a table as for `Log.decide`, and the settings are those of a `Log`. `context`
         is an example of the facts that decisions will come with, and `label` the column that names
         the actions. `growth` is the number of features that the recipe may grow to. With `window`,
-        outcomes settle so many seconds after their decisions; `default` is then the reward of a
-        decision that got none. With `check`, nothing is begun.
+        outcomes settle this number of seconds after their decisions; `default` is then the reward
+        of a decision that got none. With `check`, nothing is begun.
         """
         request = requests.create(
             name,
@@ -270,9 +270,7 @@ class Experiment:
         is a `duplicate`; another one is refused, and `correct` replaces it. The reward of a default
         is not sent, because the service knows of no decision.
         """
-        return self._outcome(
-            requests.outcome("PUT", self._path, decision, value, successes, of)
-        )
+        return self._outcome(requests.outcome("PUT", self._path, decision, value, successes, of))
 
     def correct(
         self,
@@ -283,9 +281,7 @@ class Experiment:
         of: int | None = None,
     ) -> ServiceOutcome:
         """Replaces the reward of a decision."""
-        return self._outcome(
-            requests.outcome("PATCH", self._path, decision, value, successes, of)
-        )
+        return self._outcome(requests.outcome("PATCH", self._path, decision, value, successes, of))
 
     def retract(self, decision: Decided) -> ServiceOutcome:
         """Withdraws the reward of a decision, which is then pending again."""

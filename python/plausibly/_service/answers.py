@@ -107,9 +107,9 @@ class Reply:
     """An answer as it arrived."""
 
     status: int
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     """With names in lower case."""
-    body: bytes
+    body: bytes = field(repr=False)
 
 
 class Fields:

@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar, Union
 
 from .._log import _number, _whole
@@ -80,7 +80,7 @@ class Pause:
 class Unanswered(Exception):
     """A request to which no answer arrived."""
 
-    cause: Exception
+    cause: Exception = field(repr=False)
     timed_out: bool = False
     sent: bool = True
     """Whether the service may have seen some of it."""

@@ -164,13 +164,9 @@ def decide_many(
     bodies = []
     for place, entry in enumerate(entries):
         if not isinstance(entry, Mapping) or not set(entry) <= set(_ASKED):
-            raise TypeError(
-                f"requests[{place}]: expected a dict with some of {', '.join(_ASKED)}"
-            )
+            raise TypeError(f"requests[{place}]: expected a dict with some of {', '.join(_ASKED)}")
         wanted = _truth("certificate", entry.get("certificate", False))
-        bodies.append(
-            _asked(entry.get("context"), entry.get("offer"), entry.get("rows"), wanted)
-        )
+        bodies.append(_asked(entry.get("context"), entry.get("offer"), entry.get("rows"), wanted))
     checked = _key(key)
 
     def read(reply: Reply) -> list[ServiceDecision | ServiceError]:
@@ -310,7 +306,7 @@ def rows_of(actions: object, vectors: bool = False) -> list[dict[str, str]]:
     for place, row in enumerate(rows):
         if len(row) != len(names):
             raise ValueError(
-                f"actions[{place}]: the row has {len(row)} cells, and there are {len(names)} columns"
+                f"actions[{place}]: the row has {len(row)} cells; there are {len(names)} columns"
             )
     return [dict(zip(names, row)) for row in rows]
 
