@@ -314,11 +314,11 @@ class AsyncExperiment:
         """How two actions compare, as `plausibly compare --json` prints it."""
         return await self._client._call(requests.compare(self._path, first, second))
 
-    async def log(self, from_: int = 1, *, page: int = 1000) -> AsyncIterator[str]:
+    async def log(self, from_: int = 1) -> AsyncIterator[str]:
         """The lines of the log from a number on, each with its newline; see `Experiment.log`."""
-        from_, page = max(_whole("from_", from_), 1), max(_whole("page", page), 1)
+        from_ = max(_whole("from_", from_), 1)
         while True:
-            lines, from_ = await self._client._call(requests.log_page(self._path, from_, page))
+            lines, from_ = await self._client._call(requests.log_page(self._path, from_))
             if not lines:
                 return
             for line in lines:

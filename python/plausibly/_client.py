@@ -327,14 +327,14 @@ class Experiment:
         """How two actions compare, as `plausibly compare --json` prints it."""
         return self._client._call(requests.compare(self._path, first, second))
 
-    def log(self, from_: int = 1, *, page: int = 1000) -> Iterator[str]:
+    def log(self, from_: int = 1) -> Iterator[str]:
         """The lines of the log from a number on, each with its newline, so they can be mirrored.
 
-        They are asked for `page` at a time; the iterator ends after the last line that there is.
+        Some are asked for at a time; the iterator ends after the last line that there is.
         """
-        from_, page = max(_whole("from_", from_), 1), max(_whole("page", page), 1)
+        from_ = max(_whole("from_", from_), 1)
         while True:
-            lines, from_ = self._client._call(requests.log_page(self._path, from_, page))
+            lines, from_ = self._client._call(requests.log_page(self._path, from_))
             if not lines:
                 return
             yield from lines

@@ -104,13 +104,14 @@ def test_a_try_leaves_time_for_the_next(connect: Connect) -> None:
     assert 1.4 < time.monotonic() - begun < 1.9
 
 
-def test_without_retries_a_try_has_all_of_the_time(connect: Connect) -> None:
+def test_a_try_without_a_next_has_all_of_the_time(connect: Connect) -> None:
     def slowly(handler: Any) -> None:
         time.sleep(0.5)
         GOOD(handler)
 
     with serving(slowly) as server:
         assert connect(server, timeout=0.8, retries=0).experiment("wines").decide().id == 7
+        assert connect(server, timeout=0.8).create("wines", ROWS)["decision"] == 7
 
 
 @pytest.mark.parametrize("kind", PASSING)

@@ -64,12 +64,14 @@ def test_wrong_calls_of_other_methods(connect: Connect) -> None:
     experiment = client.experiment("wines")
     for act, kind, words in [
         (lambda: client.experiment("a/b"), ValueError, "name: 'a/b'"),
-        (lambda: client.experiment(".."), ValueError, "name: "),
+        (lambda: client.experiment(".a"), ValueError, "name: "),
         (lambda: client.experiment("wines\n"), ValueError, "name: "),
         (lambda: client.experiment(5), TypeError, "name: expected text"),
         (lambda: client.create("a/b", ROWS), ValueError, "name: "),
         (lambda: client.create("a", ROWS, default=0.0), ValueError, "default: .* needs a window"),
         (lambda: client.create("a", ROWS, window=0), ValueError, "window: "),
+        (lambda: client.create("a", ROWS, window=0.5), ValueError, "window: expected whole"),
+        (lambda: client.create("a", ROWS, window=float("inf")), ValueError, "window: "),
         (lambda: client.create("a", ROWS, outcomes="often"), ValueError, "outcomes: "),
         (lambda: client.create("a", ROWS, reward_range=(1, 0)), ValueError, "reward_range: "),
         (lambda: client.create("a", ROWS, seed=0.5), TypeError, "seed: expected a whole number"),

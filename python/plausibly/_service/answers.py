@@ -69,7 +69,7 @@ class ServiceDecision:
     plausible: int | None = None
     """How many actions could still be best."""
     known_within: float | None = None
-    """The half-width of the interval of the chosen action; None if it has none."""
+    """The largest possible error of an estimate among these; None while there is no bound."""
     seq: int | None = None
     """The number of its line in the log."""
     hash: str | None = None
@@ -190,7 +190,7 @@ def decision_of(found: object, status: int, key: str, certificate: bool) -> Serv
     return ServiceDecision(
         id=fields.whole("decision"),
         action=fields.text("action"),
-        reason=fields.text("reason"),
+        reason=fields.text("reason") if fields.has("reason") else None,
         propensity=fields.number("propensity"),
         plausible=fields.whole("plausible") if fields.has("plausible") else None,
         known_within=fields.number("known_within"),

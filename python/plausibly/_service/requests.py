@@ -37,7 +37,7 @@ from .exchange import MIB, Request
 MOST_DECISIONS = 100
 MOST_REWARDS = 1000
 _OUTCOMES = {"number": "number", "yes/no": "yes-no", "yes-no": "yes-no", "counts": "counts"}
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 _KEY = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
 _ASKED = ("context", "offer", "rows", "certificate")
 Decided = Union[int, ServiceDecision]
@@ -57,10 +57,10 @@ def experiment_path(name: object) -> str:
     """The path of an experiment."""
     if not isinstance(name, str):
         raise TypeError(f"name: expected text, found {type(name).__name__}")
-    if not _NAME.fullmatch(name) or name in (".", ".."):
+    if not _NAME.fullmatch(name):
         raise ValueError(
             f"name: {name!r} is no name of an experiment; it takes 1 to 128 letters, digits, "
-            "'.', '_' and '-'"
+            "'.', '_' and '-', and no '.' at the beginning"
         )
     return f"/experiments/{name}"
 
@@ -223,7 +223,7 @@ def rewards(
     return Request("POST", path + "/rewards", read, _json({"rewards": sent}))
 
 
-def log_page(path: str, from_: int, page: int) -> Request[tuple[list[str], int]]:
+def log_page(path: str, from_: int) -> Request[tuple[list[str], int]]:
     """Lines of the log, each with its newline, and the number of the line that follows them."""
 
     def read(reply: Reply) -> tuple[list[str], int]:
@@ -239,7 +239,7 @@ def log_page(path: str, from_: int, page: int) -> Request[tuple[list[str], int]]
             )
         return [line + "\n" for line in lines], follows
 
-    return Request("GET", f"{path}/log?from={from_}&limit={page}", read, most=256 * MIB)
+    return Request("GET", f"{path}/log?from={from_}", read, most=256 * MIB)
 
 
 def verify(certificate: str) -> Request[dict[str, Any]]:
@@ -375,11 +375,11 @@ def _text(name: str, value: object) -> str:
     return value
 
 
-def _seconds(window: object) -> int | float:
+def _seconds(window: object) -> int:
     seconds = window.total_seconds() if isinstance(window, timedelta) else _number("window", window)
-    if not 0 < seconds < float("inf"):
-        raise ValueError(f"window: expected seconds above 0, found {seconds:g}")
-    return int(seconds) if seconds.is_integer() else seconds
+    if not seconds.is_integer() or seconds <= 0:
+        raise ValueError(f"window: expected whole seconds above 0, found {seconds:g}")
+    return int(seconds)
 
 
 def _json(body: object) -> bytes:
