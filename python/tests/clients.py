@@ -43,7 +43,7 @@ WRONG: dict[str, Step] = {
     "a list": answer([1]),
     "not UTF-8": answer(b'{"decision": "\xff"}'),
     "deep": answer(b"[" * 100_000),
-    "NaN": answer(b'{"decision": NaN}'),
+    "NaN": answer(json.dumps({**DECISION, "propensity": float("nan")}).encode()),
     "no action": answer({**DECISION, "action": None}),
     "an action in a list": answer({**DECISION, "action": ["mug"]}),
     "a number as text": answer({**DECISION, "decision": "7"}),

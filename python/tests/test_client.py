@@ -177,6 +177,19 @@ def test_several_decisions_and_outcomes_at_once(connect: Connect, caplog: Any) -
     }
 
 
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_there_is_an_answer_to_each_request(connect: Connect, count: int) -> None:
+    with serving(answer({"results": [{"status": 201, **DECISION, **OUTCOME}] * count})) as server:
+        experiment = connect(server).experiment("wines")
+        for act in (
+            lambda: experiment.decide_many([{}, {}]),
+            lambda: experiment.rewards([(1, 0.5), (2, 0.5)]),
+        ):
+            with pytest.raises(ServiceError, match=f"results has {count} entries for 2 requests"):
+                act()
+        assert all(one.is_default for one in experiment.decide_many([{}, {}], default="mug"))
+
+
 def test_nothing_is_sent_about_a_default(connect: Connect) -> None:
     experiment = connect(refused_port()).experiment("wines")
     none = ServiceDecision(id=None, action="mug", is_default=True)

@@ -155,7 +155,12 @@ def test_a_connection_that_the_server_closed_is_replaced(connect: Connect) -> No
         for _ in range(3):
             assert experiment.decide().id == 7
             time.sleep(0.05)
-    assert len(server.asked) == 3
+        assert len(server.asked) == 3
+        client = connect(server, retries=0)
+        for name in ("a", "b"):  # not even what cannot be made twice
+            client.create(name, ROWS)
+            time.sleep(0.05)
+    assert len(server.asked) == 5
 
 
 def test_a_connection_that_ends_under_a_request_is_replaced_once(connect: Connect) -> None:
@@ -213,6 +218,19 @@ def test_many_tasks_share_a_client() -> None:
     with serving(GOOD) as server:
         asyncio.run(work(server.base))
         assert len(set(server.keys)) == 200
+
+
+def test_trio_has_no_other_results() -> None:
+    trio = pytest.importorskip("trio")
+
+    async def work(base: str) -> None:
+        async with AsyncClient(base, timeout=0.4) as client:
+            experiment = client.experiment("wines")
+            assert (await experiment.decide()).id == 7
+            assert (await experiment.decide(default="mug")).is_default
+
+    with serving(GOOD, hang) as server:
+        trio.run(work, server.base)
 
 
 def test_a_cancelled_task_gets_no_default() -> None:
