@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -204,6 +205,28 @@ def test_a_fork_has_its_own_connection() -> None:
         client.experiment("wines").decide()
     first, forked, last = (asked.connection for asked in server.asked)
     assert first == last != forked
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
+def test_after_an_interrupt_the_next_answer_is_that_of_the_next_request() -> None:
+    def slowly(handler: Any) -> None:
+        time.sleep(0.4)
+        answer({**DECISION, "decision": 1})(handler)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with serving(GOOD, slowly, GOOD) as server, Client(server.base) as client:
+            experiment = client.experiment("wines")
+            experiment.decide()
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(KeyboardInterrupt):
+                experiment.decide(default="mug")
+            assert experiment.decide().id == 7
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_many_tasks_share_a_client() -> None:

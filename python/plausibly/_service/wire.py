@@ -27,8 +27,6 @@ class _Timed(io.RawIOBase):
 
     def __init__(self, socket_: socket.socket, deadline: float) -> None:
         self._socket, self._deadline = socket_, deadline
-        self.began = False
-        """Whether some of the answer has arrived."""
 
     def _limit(self) -> None:
         self._socket.settimeout(_left(self._deadline))
@@ -44,9 +42,7 @@ class _Timed(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         self._limit()
-        count = self._socket.recv_into(buffer)
-        self.began = self.began or count > 0
-        return count
+        return self._socket.recv_into(buffer)
 
     def makefile(self, mode: str) -> io.BufferedReader:
         return io.BufferedReader(self)
@@ -73,8 +69,7 @@ class Connection:
         except (OSError, HTTPException, ValueError) as error:
             # ValueError: another thread has closed the socket.
             self.close()
-            gone = isinstance(error, (ConnectionError, ssl.SSLError))
-            stale = used and gone and timed is not None and not timed.began
+            stale = used and isinstance(error, (ConnectionError, ssl.SSLError))
             late = isinstance(error, TimeoutError)
             raise Unanswered(error, late, sent=timed is not None, stale=stale) from None
         except BaseException:  # Ctrl-C: what follows on this connection would be the old answer
