@@ -59,6 +59,23 @@ def test_wrong_calls_raise_or_give_the_default(
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
+def test_an_error_without_words_gives_the_default(connect: Connect) -> None:
+    class Wordless(Exception):
+        def __str__(self) -> str:
+            raise OSError("no words")
+
+    class Raises(Refuses):
+        def isoformat(self) -> str:
+            raise Wordless
+
+        __str__ = isoformat
+
+    experiment = connect(refused_port()).experiment("wines")
+    with pytest.raises(Wordless):
+        experiment.decide({"a": Raises()})
+    assert experiment.decide({"a": Raises()}, default="mug").is_default
+
+
 def test_wrong_calls_of_other_methods(connect: Connect) -> None:
     client = connect(refused_port())
     experiment = client.experiment("wines")
@@ -191,6 +208,7 @@ def test_the_key_is_in_no_error_and_in_no_log(
     ]
     for text in seen:
         assert CANARY not in text
+    assert "request" not in dir(error.__cause__)  # errors of httpx have it, with its headers
     assert any(record.name == "plausibly.client" for record in caplog.records)
 
 

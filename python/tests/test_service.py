@@ -144,6 +144,16 @@ def test_the_service_writes_the_events_that_a_log_writes(service: Service, tmp_p
             assert events(experiment.log()) == events(lines)
 
 
+def test_what_was_answered_is_in_the_log_at_once(service: Service) -> None:
+    with Client(service.base, timeout=10) as client:
+        client.create("wines", WINES, seed=7)
+        experiment = client.experiment("wines")
+        for _ in range(200):
+            decision = experiment.decide()
+            (line,) = experiment.log(decision.seq or 0)
+            assert json.loads(line)["hash"] == decision.hash
+
+
 def test_several_at_once(service: Service) -> None:
     with Client(service.base, timeout=10) as client:
         client.create("wines", WINES, seed=7)
