@@ -1,15 +1,16 @@
 """The client of the decision service for programs with an event loop.
 
 HTTP comes from httpx: it is written in Python alone, runs under asyncio and Trio, and is typed.
-aiohttp is faster by some tens of microseconds per request, which does not count beside a decision
-on a disk, but it is compiled for each version of Python, and runs under asyncio alone. Proxies,
-redirects, cookies and time-outs of httpx are switched off; retries and deadlines are our own.
+aiohttp has compiled parts, which need a wheel for each version of Python, and runs under asyncio
+alone. Proxies, redirects, cookies and time-outs of httpx are switched off; retries and deadlines
+are our own.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from datetime import timedelta
 from importlib import import_module
 from types import TracebackType
@@ -187,11 +188,12 @@ class AsyncClient:
         pieces, length = [], 0
         response = await self._http.send(made, stream=True)
         try:
-            async for piece in response.aiter_raw():
-                pieces.append(piece)
-                length += len(piece)
-                if length > request.most:
-                    raise OSError(f"the answer has more than {request.most >> 20} MiB")
+            async with aclosing(response.aiter_raw()) as arriving:
+                async for piece in arriving:
+                    pieces.append(piece)
+                    length += len(piece)
+                    if length > request.most:
+                        raise OSError(f"the answer has more than {request.most >> 20} MiB")
         finally:
             await response.aclose()
         headers = {name.lower(): value for name, value in response.headers.items()}

@@ -109,6 +109,8 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
     yield begin
     for client in made:
         client.close()
+    loop.run_until_complete(loop.shutdown_asyncgens())  # as `asyncio.run` does
+    loop.run_until_complete(asyncio.sleep(0))
     loop.close()
 
 
