@@ -188,7 +188,8 @@ class AsyncClient:
         pieces, length = [], 0
         response = await self._http.send(made, stream=True)
         try:
-            async with aclosing(response.aiter_raw()) as arriving:
+            arriving: Any = response.aiter_raw()
+            async with aclosing(arriving):
                 async for piece in arriving:
                     pieces.append(piece)
                     length += len(piece)
