@@ -208,8 +208,10 @@ impl Acceptor {
         mut stopped: watch::Receiver<bool>,
     ) {
         let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
+        let stops = stopped.clone();
         let service = service_fn(|request: Request<Incoming>| {
-            let begun = activity.begin();
+            // A request may arrive before this task hears that the service stops.
+            let begun = !*stops.borrow() && activity.begin();
             let router = self.router.clone();
             async move {
                 // Such a connection is being closed, and its request is not carried out.
