@@ -38,7 +38,7 @@ use utoipa_axum::routes;
 /// At most this many long logs are read at once, so that decisions keep a core.
 const READERS: usize = 2;
 /// A request waits for its turn to read for at most this long.
-const TURN: Duration = Duration::from_secs(10);
+const TURN: Duration = Duration::from_secs(5);
 /// Bodies of at most this many bytes are always taken: all connections together bring few of them.
 const SMALL: usize = 16 << 10;
 /// All larger bodies together have at most this many pieces of 1 KiB in memory.
