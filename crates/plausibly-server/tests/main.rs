@@ -1,6 +1,8 @@
 //! Tests of the service, most of them over a socket, as a client sees it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+#![expect(clippy::print_stderr, reason = "figures are shown")]
 
 mod client;
+mod faults; // disks that fail
 mod harness;
 mod routes; // what each route answers
