@@ -14,12 +14,12 @@ use serde_json::json;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// So many clients talk to the service at once.
+/// The number of clients that talk to the service at once.
 const CONNECTIONS: usize = 32;
 
 /// A data folder, and beside it what the processes say.

@@ -26,9 +26,10 @@ enum Seen {
 
 /// The largest number after this text in a call.
 fn largest(call: &str, before: &str) -> Option<u64> {
-    let numbers = call.split(before).skip(1).filter_map(|rest| {
-        rest.split(|other: char| !other.is_ascii_digit()).next()?.parse().ok()
-    });
+    let numbers = call
+        .split(before)
+        .skip(1)
+        .filter_map(|rest| rest.split(|other: char| !other.is_ascii_digit()).next()?.parse().ok());
     numbers.max()
 }
 
