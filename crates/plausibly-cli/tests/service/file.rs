@@ -3,7 +3,7 @@
 use plausibly_log::event::Event;
 use plausibly_log::fold;
 use plausibly_log::journal::{Entry, FileStorage};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The line of a decision.
@@ -18,11 +18,11 @@ pub(super) struct Decided {
 #[derive(Default)]
 pub(super) struct Held {
     /// The hash of each line but the first, by its number.
-    pub(super) hashes: HashMap<u64, String>,
-    pub(super) decisions: HashMap<u64, Decided>,
-    pub(super) keys: HashMap<String, u64>,
+    pub(super) hashes: BTreeMap<u64, String>,
+    pub(super) decisions: BTreeMap<u64, Decided>,
+    pub(super) keys: BTreeMap<String, u64>,
     /// The reward of each decision, and the number of its line.
-    pub(super) rewards: HashMap<u64, (f64, u64)>,
+    pub(super) rewards: BTreeMap<u64, (f64, u64)>,
     pub(super) digest: String,
     /// The number of the last line.
     pub(super) last: u64,

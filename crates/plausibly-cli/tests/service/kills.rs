@@ -6,6 +6,7 @@ use super::file::Held;
 use super::{CONNECTIONS, Home, begin};
 use plausibly::Stream;
 use serde_json::{Value, json};
+use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -171,7 +172,11 @@ fn kill_services(kills: usize) -> Figures {
         kill_services_of(&home, &name, lives, &mut rng, &mut figures);
         unaudited.push(name);
         if unaudited.len() * LIVES_OF_A_LOG >= 100 || log + 1 == logs {
-            unaudited.drain(..).for_each(|name| home.audit(&name));
+            for name in unaudited.drain(..) {
+                home.audit(&name);
+                // A thousand lives leave gigabytes.
+                fs::remove_file(home.log(&name)).unwrap();
+            }
         }
     }
     home.check_calm();
@@ -206,7 +211,9 @@ fn kill_services_of(
             (&shown["seq"], &shown["decisions"]),
             (&json!(held.last), &json!(held.decisions.len()))
         );
-        acks.iter().for_each(|ack| ack.check(&held));
+        for ack in &acks {
+            ack.check(&held);
+        }
         if life == lives {
             let known = acks.iter().filter(|ack| matches!(ack, Ack::Decided { .. })).count();
             figures.unanswered += held.decisions.len() - known;

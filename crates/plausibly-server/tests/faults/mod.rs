@@ -45,7 +45,8 @@ impl Ward {
 
     fn begun() -> Self {
         let ward = Self::new();
-        ["well", "sick"].iter().for_each(|name| begin(&mut ward.running.client(), name));
+        begin(&mut ward.running.client(), "well");
+        begin(&mut ward.running.client(), "sick");
         ward
     }
 
@@ -59,7 +60,9 @@ impl Ward {
         assert!(answer.header("retry-after").is_some(), "{text}");
         let folder = self.data.path().to_string_lossy().into_owned();
         let inside = [&*folder, "os error", "utput error", "space left", "/log", "sick", "thread"];
-        inside.iter().for_each(|word| assert!(!text.contains(word), "{word}: {text}"));
+        for word in inside {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
     }
 
     /// Has the disk fail while clients ask, and then come back.
@@ -80,30 +83,30 @@ impl Ward {
             asking.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(self.disk.failed() > 0);
-        refusals.iter().for_each(|refusal| self.check_refusal(refusal));
+        for refusal in &refusals {
+            self.check_refusal(refusal);
+        }
         self.stays_down();
         if fault.for_good {
             // Tried again in vain.
             self.running.clock.pass(AGAIN);
-            self.check_refusal(&self.sick(&mut self.running.client()));
+            self.check_refusal(&decide(&mut self.running.client()));
             self.stays_down();
         }
         self.disk.heal();
         self.running.clock.pass(AGAIN);
         let mut client = self.running.client();
-        callers.iter_mut().for_each(|caller| caller.ask_again(&mut client));
+        for caller in &mut callers {
+            caller.ask_again(&mut client);
+        }
         self.callers = callers;
-    }
-
-    fn sick(&self, client: &mut Client) -> Answer {
-        client.post("/v1/experiments/sick/decisions", &json!({}))
     }
 
     /// Until its time has come, the log is not opened again.
     fn stays_down(&self) {
         let mut client = self.running.client();
         let opened = self.disk.opened();
-        self.check_refusal(&self.sick(&mut client));
+        self.check_refusal(&decide(&mut client));
         self.running.clock.pass(Duration::from_secs(1));
         self.check_refusal(&client.get("/v1/experiments/sick"));
         assert_eq!(self.disk.opened(), opened);
@@ -138,45 +141,60 @@ impl Ward {
                     assert_eq!(decisions.get(&ack.decision), Some(&(action.clone(), ack.seq)));
                 }
                 What::Reward(value) => assert_eq!(rewards.get(&ack.decision), Some(value)),
+                What::Actions => {}
             }
         }
         self.callers.iter().map(|caller| caller.acks.len()).sum()
     }
 }
 
+fn decide(client: &mut Client) -> Answer {
+    client.post("/v1/experiments/sick/decisions", &json!({}))
+}
+
 #[derive(Debug)]
 enum What {
     Decision(String),
     Reward(f64),
+    Actions,
+}
+
+/// What a client asks for next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Decide,
+    Reward(u64),
+    Actions,
 }
 
 /// What an answer of 2xx has said.
 #[derive(Debug)]
 struct Ack {
     what: What,
+    /// 0 if it is about none.
     decision: u64,
     seq: u64,
     hash: String,
 }
 
-/// A client that takes a decision and rewards it, again and again.
+/// A client that takes a decision and rewards it, again and again. The first one also changes the
+/// actions.
 struct Caller {
     name: usize,
     keys: usize,
-    /// The decision to be rewarded next.
-    open: Option<u64>,
+    next: Next,
     acks: Vec<Ack>,
 }
 
 impl Caller {
     fn new(name: usize) -> Self {
-        Self { name, keys: 0, open: None, acks: Vec::new() }
+        Self { name, keys: 0, next: Next::Decide, acks: Vec::new() }
     }
 
     fn ask_until_refused(&mut self, client: &mut Client) -> Answer {
         let began = Instant::now();
         loop {
-            assert!(began.elapsed() < Duration::from_secs(60), "the disk does not fail");
+            assert!(began.elapsed() < Duration::from_mins(1), "the disk does not fail");
             if let Some(refused) = self.ask(client) {
                 return refused;
             }
@@ -192,16 +210,22 @@ impl Caller {
 
     /// Asks for one thing; an answer that is no success is returned.
     fn ask(&mut self, client: &mut Client) -> Option<Answer> {
-        let answer = match self.open {
-            Some(decision) => {
-                let path = format!("/v1/experiments/sick/decisions/{decision}/reward");
-                client.put(&path, &json!({ "value": 0.5 }))
-            }
-            None => {
+        let of = |rest: &str| format!("/v1/experiments/sick/{rest}");
+        let answer = match self.next {
+            Next::Decide => {
                 let key = format!("{}-{}", self.name, self.keys);
                 let headers = [("idempotency-key", key.as_str())];
-                let path = "/v1/experiments/sick/decisions";
-                client.with_body("POST", path, &headers, &json!({}))
+                client.with_body("POST", &of("decisions"), &headers, &json!({}))
+            }
+            Next::Reward(decision) => {
+                let body = json!({ "value": 0.5 });
+                client.put(&of(&format!("decisions/{decision}/reward")), &body)
+            }
+            Next::Actions => {
+                // Each time the price of the mug is another one.
+                let mut actions = mugs("")["actions"].clone();
+                actions[0]["price"] = json!(4 + self.keys % 2);
+                client.put(&of("actions"), &json!({ "actions": actions }))
             }
         };
         if !(200..300).contains(&answer.status) {
@@ -212,16 +236,19 @@ impl Caller {
     }
 
     fn note(&mut self, body: &Value) {
-        let (decision, seq) = (body["decision"].as_u64().unwrap(), body["seq"].as_u64().unwrap());
-        let hash = body["hash"].as_str().unwrap().into();
-        let what = match self.open.take() {
-            Some(_) => What::Reward(0.5),
-            None => {
+        let decision = body["decision"].as_u64().unwrap_or_default();
+        let (seq, hash) = (body["seq"].as_u64().unwrap(), body["hash"].as_str().unwrap().into());
+        let (what, next) = match self.next {
+            Next::Decide => {
                 self.keys += 1;
-                self.open = Some(decision);
-                What::Decision(body["action"].as_str().unwrap().into())
+                let action = body["action"].as_str().unwrap().into();
+                (What::Decision(action), Next::Reward(decision))
             }
+            Next::Reward(_) if self.name == 0 => (What::Reward(0.5), Next::Actions),
+            Next::Reward(_) => (What::Reward(0.5), Next::Decide),
+            Next::Actions => (What::Actions, Next::Decide),
         };
+        self.next = next;
         self.acks.push(Ack { what, decision, seq, hash });
     }
 }
@@ -232,13 +259,14 @@ fn kinds() -> impl Iterator<Item = (Kind, bool)> {
     [false, true].into_iter().flat_map(move |good| kinds.map(|kind| (kind, good)))
 }
 
-/// Has the disk fail at each call up to this one: the first ones in all ways, later ones in one.
+/// Has the disk fail at each call up to this one: at the first ones in all ways, at later ones in
+/// every other way.
 fn fail_up_to(calls: usize) {
     let mut ward = Ward::begun();
     let mut faults = 0;
     for after in 0..calls {
         for (place, (kind, for_good)) in kinds().enumerate() {
-            if after < 6 || after % 6 == place {
+            if after < 6 || (after + place) % 2 == 0 {
                 ward.suffer(Fault { after, kind, for_good, uncut: for_good && after % 2 == 1 });
                 faults += 1;
             }
