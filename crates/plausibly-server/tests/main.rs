@@ -3,4 +3,5 @@
 
 mod client;
 mod harness;
+mod parity; // the lines of other ways to the same log
 mod routes; // what each route answers
