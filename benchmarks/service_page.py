@@ -242,7 +242,8 @@ NOTES = [
 
 
 def wrap(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), 100, break_long_words=False, break_on_hyphens=False)
+    text = " ".join(text.split())
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
 
 
 def bullets(lines: list[str]) -> str:

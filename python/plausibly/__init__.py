@@ -10,6 +10,8 @@
 ['red']
 """
 
+from ._async_client import AsyncClient, AsyncExperiment
+from ._client import Client, Experiment
 from ._core import Action, ActionSet, CertificateError, DamagedLogError, __version__
 from ._explanation import Difference, Explanation, Outlook, Target
 from ._log import Batch, Decision, Log, explain_certificate, verify
@@ -28,21 +30,26 @@ from ._policies import (
     Thompson,
 )
 from ._reproduce import Reproduction, fetch_data, reproduce
+from ._service.answers import ServiceDecision, ServiceError, ServiceOutcome
 from ._simulate import Result, simulate
 from ._sweep import Sweep, sweep
 
 __all__ = [
     "Action",
     "ActionSet",
+    "AsyncClient",
+    "AsyncExperiment",
     "Batch",
     "BetaThompson",
     "CertificateError",
+    "Client",
     "Code",
     "DamagedLogError",
     "Decision",
     "Difference",
     "Elimination",
     "EpsilonGreedy",
+    "Experiment",
     "Explanation",
     "ExploreThenCommit",
     "Insured",
@@ -54,6 +61,9 @@ __all__ = [
     "Policy",
     "Reproduction",
     "Result",
+    "ServiceDecision",
+    "ServiceError",
+    "ServiceOutcome",
     "Sweep",
     "Target",
     "Thompson",

@@ -11,6 +11,7 @@ from conftest import ROOT
 
 import plausibly
 from plausibly import _explanation, _log, _policies, _reproduce, _rows, _simulate, _sweep, _tables
+from plausibly._service import requests
 from plausibly.compat import _learning_policies, mabwiser
 
 MODULES = [
@@ -25,6 +26,7 @@ MODULES = [
     _sweep,
     _tables,
     mabwiser,
+    requests,
 ]
 
 

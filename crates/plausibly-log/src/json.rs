@@ -60,7 +60,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     doubled_key(text).map_or(Ok(value), Err)
 }
 
-/// Checks that no object of a JSON text has a key twice. It says nothing of a text that is not JSON.
+/// Checks that no object of a JSON text has a key twice. About any other text it says nothing.
 ///
 /// # Errors
 /// The first object with such a key.

@@ -7,11 +7,13 @@ use axum::http::header::CONTENT_TYPE;
 use plausibly_log::json::{JsonError, check_keys};
 use plausibly_log::recipe::Context;
 use plausibly_log::table::Table;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_path_to_error::{Path, Segment};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 use utoipa::{PartialSchema, ToSchema};
 
 /// Arrays and objects are nested at most this deeply.
@@ -58,33 +60,42 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     Ok(value)
 }
 
-/// Reads a body that may be missing.
+/// Reads an object.
+pub(crate) fn read_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    read(body).map(|Object(found)| found)
+}
+
+/// Reads an object that may be missing.
 pub(crate) fn read_or_default<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Problem> {
-    if body.trim_ascii().is_empty() { Ok(T::default()) } else { read(body) }
+    if body.trim_ascii().is_empty() { Ok(T::default()) } else { read_object(body) }
 }
 
 fn wrong(error: &serde_json::Error, pointer: String) -> Problem {
-    let code = if error.is_data() { Code::BadField } else { Code::NotJson };
-    let problem = Problem::new(code, error.to_string());
-    if code == Code::BadField { problem.at(pointer) } else { problem }
+    let text = error.to_string();
+    // JSON has such numbers, and a double has not.
+    let code = if text.starts_with("number out of range") {
+        Code::OutOfRange
+    } else if error.is_data() {
+        Code::BadField
+    } else {
+        return Problem::new(Code::NotJson, text);
+    };
+    Problem::new(code, text).at(pointer)
 }
 
 /// The JSON pointer of a path.
 fn pointer(path: &Path) -> String {
-    let mut pointer = String::new();
-    for segment in path {
-        match segment {
-            Segment::Seq { index } => pointer += &format!("/{index}"),
-            Segment::Map { key } => pointer += &format!("/{}", escaped(key)),
-            Segment::Enum { .. } | Segment::Unknown => {}
-        }
-    }
-    pointer
+    let segments = path.iter().filter_map(|segment| match segment {
+        Segment::Seq { index } => Some(format!("/{index}")),
+        Segment::Map { key } => Some(format!("/{}", escaped(key))),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    });
+    segments.collect()
 }
 
 /// The byte at which a text is nested too deeply.
 fn too_deep(text: &[u8]) -> Option<usize> {
-    let (mut depth, mut quoted, mut escape) = (0, false, false);
+    let (mut depth, mut quoted, mut escape) = (0_usize, false, false);
     for (at, byte) in text.iter().enumerate() {
         match byte {
             _ if escape => escape = false,
@@ -96,11 +107,33 @@ fn too_deep(text: &[u8]) -> Option<usize> {
                     return Some(at);
                 }
             }
-            b']' | b'}' if !quoted => depth -= 1,
+            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
     None
+}
+
+/// A value that is written as an object. Serde would take an array of its fields too.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        from.deserialize_map(Reader(PhantomData))
+    }
 }
 
 /// A value as a person would write it into a table: text, a number, true or false; null is blank.

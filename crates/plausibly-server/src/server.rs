@@ -24,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 /// Keys are read again after this time.
 const REREAD: Duration = Duration::from_millis(500);
 /// Snapshots are written at most this often.
-const KEEP: Duration = Duration::from_secs(60);
+const KEEP: Duration = Duration::from_mins(1);
 /// The process ends within ten seconds of the signal: connections first, then the logs.
 const LOGS_LEAVE: Duration = Duration::from_secs(2);
 
@@ -54,7 +54,7 @@ impl Settings {
             hosts: Vec::new(),
             tls: None,
             report_requests: false,
-            idle: Duration::from_secs(600),
+            idle: Duration::from_mins(10),
         }
     }
 }

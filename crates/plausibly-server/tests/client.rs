@@ -103,18 +103,16 @@ impl Client {
             self.connection = Some(BufReader::new(connection));
         }
         let connection = self.connection.as_mut().expect("just opened");
-        let mut text = format!("{method} {path} HTTP/1.1\r\n");
+        let mut lines = vec![format!("{method} {path} HTTP/1.1")];
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            text += &format!("host: {}\r\n", self.address);
+            lines.push(format!("host: {}", self.address));
         }
         if let Some(key) = &self.key {
-            text += &format!("authorization: Bearer {key}\r\n");
+            lines.push(format!("authorization: Bearer {key}"));
         }
-        for (name, value) in headers {
-            text += &format!("{name}: {value}\r\n");
-        }
-        text += &format!("content-length: {}\r\n\r\n", body.len());
-        let mut bytes = text.into_bytes();
+        lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        lines.push(format!("content-length: {}\r\n\r\n", body.len()));
+        let mut bytes = lines.join("\r\n").into_bytes();
         bytes.extend_from_slice(body);
         connection.get_mut().write_all(&bytes)?;
         let answer = read(connection)?;

@@ -148,7 +148,7 @@ fn an_outcome_in_a_window_counts_at_the_deadline_and_not_later() {
     }
     client.put("/v1/experiments/shop/decisions/1/reward", &json!({"value": 1})).expect(200);
     assert_eq!(client.get("/v1/experiments/shop/decisions/1").expect(200)["outcome"], "reported");
-    running.clock.pass(Duration::from_secs(3600));
+    running.clock.pass(Duration::from_hours(1));
     let late = client.put("/v1/experiments/shop/decisions/2/reward", &json!({"value": 1}));
     let late = late.expect(200);
     assert_eq!((&late["applied"], &late["reason"]), (&json!(false), &json!("late")));
@@ -167,7 +167,7 @@ fn an_outcome_in_a_window_counts_at_the_deadline_and_not_later() {
     assert!(running.end().iter().any(|line| line.contains("not_settling")));
     // At the next start the clock is right, and what is due is settled without any request.
     let running = crate::harness::Running::on(data.path());
-    running.clock.pass(Duration::from_secs(3 * 3600));
+    running.clock.pass(Duration::from_hours(3));
     let log = || std::fs::read_to_string(data.path().join("shop/log")).unwrap();
     let settled = || log().matches("at_deadline").count();
     for _ in 0..600 {

@@ -219,9 +219,11 @@ impl Acceptor {
         let io = TokioIo::new(Stream::new(socket, Arc::clone(activity), &self.limits));
         let mut connection = pin!(self.http().serve_connection(io, service));
         let stopping = tokio::select! {
+            // In this order, no request begins once the service stops.
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => true,
             // Errors are those of one client: it is gone, too slow, or speaks no HTTP.
             _ = &mut connection => false,
-            _ = stopped.wait_for(|stopped| *stopped) => true,
         };
         if stopping && activity.waits().is_none() {
             connection.as_mut().graceful_shutdown();

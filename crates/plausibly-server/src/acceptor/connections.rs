@@ -44,6 +44,12 @@ impl Connections {
         self.capacity - self.free.available_permits()
     }
 
+    /// How many of the open connections wait for a request.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().values().filter(|activity| activity.waits().is_some()).count()
+    }
+
     /// How many connections were closed while they waited, to make room for others.
     pub(crate) fn evicted(&self) -> u64 {
         self.evicted.load(Ordering::Relaxed)
@@ -145,14 +151,6 @@ impl Activity {
         if self.state.load(Ordering::Acquire) == SENDING {
             self.change(SENDING, take(&self.tickets));
         }
-    }
-
-    /// The last response is sent, and no other request will begin.
-    pub(super) fn ended(&self) {
-        let ticket = take(&self.tickets);
-        let wait = |state| matches!(state, BUSY | SENDING).then_some(ticket);
-        // One that waits already keeps its ticket, and one that closes goes on closing.
-        let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, wait);
     }
 
     /// Whether it waits for a request, and since which ticket.

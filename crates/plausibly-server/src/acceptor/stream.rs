@@ -21,16 +21,16 @@ pub(super) struct Stream<S> {
     activity: Arc<Activity>,
     stall_time: Duration,
     linger_time: Duration,
-    /// Runs while a write waits for the client, and after the end of writing.
-    timer: Option<Pin<Box<Sleep>>>,
-    /// Whether the end of writing was sent.
-    ended: bool,
+    /// Runs while a write waits for the client.
+    stalled: Option<Pin<Box<Sleep>>>,
+    /// Runs once the end of writing is sent.
+    lingering: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
     pub(super) fn new(inner: S, activity: Arc<Activity>, limits: &Limits) -> Self {
         let Limits { stall_time, linger_time, .. } = *limits;
-        Self { inner, activity, stall_time, linger_time, timer: None, ended: false }
+        Self { inner, activity, stall_time, linger_time, stalled: None, lingering: None }
     }
 
     /// Passes on the result of a write, and an error if the client takes nothing for too long.
@@ -40,19 +40,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.timer = None;
+            self.stalled = None;
             return written;
         }
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.stall_time)));
-        ready!(timer.as_mut().poll(context));
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.stall_time)));
+        ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
     /// Throws away what the client still sends, until it ends or the time is over.
-    fn linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.linger_time)));
+    fn linger(&mut self, over: &mut Pin<Box<Sleep>>, context: &mut Context<'_>) -> Poll<()> {
         let mut discarded = [0; DISCARDED];
-        while timer.as_mut().poll(context).is_pending() {
+        while over.as_mut().poll(context).is_pending() {
             let mut buffer = ReadBuf::new(&mut discarded);
             let read = ready!(Pin::new(&mut self.inner).poll_read(context, &mut buffer));
             if read.is_err() || buffer.filled().is_empty() {
@@ -105,12 +104,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !self.ended {
+        let mut over = if let Some(over) = self.lingering.take() {
+            over
+        } else {
             let ended = Pin::new(&mut self.inner).poll_shutdown(context);
             ready!(self.within_time(context, ended))?;
-            self.ended = true;
-            self.activity.ended();
-        }
-        self.linger(context).map(Ok)
+            Box::pin(sleep(self.linger_time))
+        };
+        let lingered = self.linger(&mut over, context);
+        self.lingering = Some(over);
+        lingered.map(Ok)
     }
 }

@@ -1,7 +1,7 @@
 //! Takes decisions.
 
 use super::{At, OneOf, Problems, Sent, Service, Who, json};
-use crate::body::{self, Cell, CellSchema, Row, read};
+use crate::body::{self, Cell, CellSchema, Object, Row, read};
 use crate::experiments::{Ask, Choices};
 use crate::keys::Role;
 use crate::problem::{Code, Problem};
@@ -147,15 +147,14 @@ pub(super) async fn decide(
         }
         return Ok(response);
     }
-    let asked: Vec<AskBody> = read(&body)?;
+    let asked: Vec<Object<AskBody>> = read(&body)?;
     if !(1..=MOST).contains(&asked.len()) {
         let detail = format!("an array has 1 to {MOST} requests, this one has {}", asked.len());
         return Err(Problem::new(Code::OutOfRange, detail));
     }
-    let asks = asked
-        .into_iter()
-        .enumerate()
-        .map(|(place, asked)| make(asked, key.as_ref().map(|key| format!("{key}/{place}"))));
+    let asks = asked.into_iter().enumerate().map(|(place, Object(asked))| {
+        make(asked, key.as_ref().map(|key| format!("{key}/{place}")))
+    });
     let taken = take(&service, &experiment, asks.collect()).await?;
     let results = taken.into_iter().enumerate();
     let results = results.map(|(place, one)| OneOf::new(StatusCode::CREATED, place, one)).collect();

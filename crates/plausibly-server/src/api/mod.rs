@@ -1,5 +1,6 @@
 //! The routes of the service, and what all of them need.
 
+mod create;
 mod decisions;
 mod experiments;
 mod ofrep;
@@ -115,7 +116,7 @@ struct Description;
 /// All routes, and their description.
 pub(crate) fn router(service: Service) -> Router {
     let (router, document) = OpenApiRouter::with_openapi(Description::openapi())
-        .routes(routes!(experiments::create, experiments::list))
+        .routes(routes!(create::create, experiments::list))
         .routes(routes!(experiments::one, experiments::remove))
         .routes(routes!(experiments::replace_actions))
         .routes(routes!(experiments::pause))

@@ -2,7 +2,7 @@
 
 use super::decisions::take;
 use super::{At, Sent, Service, Who, json};
-use crate::body::{self, Cell, CellSchema, read};
+use crate::body::{self, Cell, CellSchema, read_object};
 use crate::experiments::{Ask, Choices};
 use crate::keys::Role;
 use crate::problem::{Code, Problem};
@@ -105,7 +105,7 @@ async fn value(
     body: &[u8],
 ) -> Result<EvaluationBody, Problem> {
     caller.may_in(Role::Decide, experiment)?;
-    let EvaluateBody { mut context } = read(body)?;
+    let EvaluateBody { mut context } = read_object(body)?;
     context.remove(TARGETING_KEY);
     let ask = Ask {
         choices: Choices::All,

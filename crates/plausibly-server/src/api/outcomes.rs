@@ -1,7 +1,7 @@
 //! Says what came of decisions.
 
 use super::{At, OneOf, Problems, Sent, Service, Who, inside, json};
-use crate::body::{read, read_or_default};
+use crate::body::{Object, read_object, read_or_default};
 use crate::experiments::{Outcome, Said};
 use crate::keys::Role;
 use crate::problem::{Code, Problem};
@@ -77,7 +77,8 @@ pub(super) struct NumberedBody {
 #[schema(as = Rewards)]
 pub(super) struct RewardsBody {
     /// 1 to 1,000 outcomes.
-    rewards: Vec<NumberedBody>,
+    #[schema(value_type = Vec<NumberedBody>)]
+    rewards: Vec<Object<NumberedBody>>,
 }
 
 /// What became of an outcome.
@@ -143,7 +144,7 @@ pub(super) async fn reward(
     Sent(body): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Reward, &experiment)?;
-    let reward = read::<RewardBody>(&body)?.read()?;
+    let reward = read_object::<RewardBody>(&body)?.read()?;
     note(&service, &caller, &experiment, decision, Said::Reward(reward)).await
 }
 
@@ -164,7 +165,7 @@ pub(super) async fn correct(
     Sent(body): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Reward, &experiment)?;
-    let reward = read::<RewardBody>(&body)?.read()?;
+    let reward = read_object::<RewardBody>(&body)?.read()?;
     note(&service, &caller, &experiment, decision, Said::Correct(reward)).await
 }
 
@@ -252,13 +253,13 @@ pub(super) async fn rewards(
     Sent(body): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Reward, &experiment)?;
-    let RewardsBody { rewards } = read(&body)?;
+    let RewardsBody { rewards } = read_object(&body)?;
     if !(1..=MOST).contains(&rewards.len()) {
         let detail = format!("`rewards` has 1 to {MOST} outcomes, this one has {}", rewards.len());
         return Err(Problem::new(Code::OutOfRange, detail).at("/rewards"));
     }
-    let read = |(place, one): (usize, &NumberedBody)| {
-        let NumberedBody { decision, value, successes, of, drop } = *one;
+    let read = |(place, one): (usize, &Object<NumberedBody>)| {
+        let Object(NumberedBody { decision, value, successes, of, drop }) = *one;
         let reward = RewardBody { value, successes, of };
         let said = if drop {
             let bare = value.is_none() && successes.is_none() && of.is_none();
@@ -275,7 +276,7 @@ pub(super) async fn rewards(
     let done = service.experiments.note(&experiment, outcomes).await?;
     let results = done.answers.into_iter().zip(&rewards).enumerate();
     let results = results.map(|(place, (recorded, one))| {
-        let noted = recorded.map(|recorded| NotedBody::new(one.decision, recorded, done.line));
+        let noted = recorded.map(|recorded| NotedBody::new(one.0.decision, recorded, done.line));
         OneOf::new(StatusCode::OK, place, noted)
     });
     Ok(json(StatusCode::OK, &AllNotedBody { results: results.collect() }))

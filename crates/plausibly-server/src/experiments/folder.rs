@@ -115,7 +115,9 @@ impl Folder {
 
     /// Moves the folder of an experiment aside, and says where it is now.
     pub(super) fn remove(&self, name: &str, at_us: i64) -> io::Result<String> {
-        let place = format!("{OWN}/removed/{name}.{at_us}");
+        // Two of one name may be removed at the same time of the clock.
+        let mut places = (1..).map(|number| format!("{OWN}/removed/{name}.{at_us}.{number}"));
+        let place = places.find(|place| !self.data.join(place).exists()).unwrap_or_default();
         fs::rename(self.data.join(name), self.data.join(&place))?;
         sync_folder(&self.data)?;
         sync_folder(&self.data.join(OWN).join("removed"))?;

@@ -19,7 +19,7 @@ use crate::world::World;
 use plausibly_log::{Log, LogError};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -227,14 +227,14 @@ impl Experiments {
         let (all, own) = (Arc::clone(self), Arc::clone(&shared));
         let thread = std::thread::Builder::new()
             .name(name.chars().take(15).collect())
-            .spawn(move || all.run(own, jobs))
+            .spawn(move || all.run(&own, jobs))
             .map_err(|_no_thread| Problem::new(Code::Busy, "the system gives no more threads"))?;
         slots.insert(name, Slot::Running(Running { queue: queue.clone(), shared, thread }));
         Ok(queue)
     }
 
     /// The thread of an experiment.
-    fn run(self: Arc<Self>, shared: Arc<Shared>, queue: std::sync::mpsc::Receiver<Job>) {
+    fn run(&self, shared: &Arc<Shared>, queue: Receiver<Job>) {
         let opened = Log::open_from_snapshot((self.world.disk)(&self.folder.log(&shared.name)));
         let opened = opened.and_then(|log| match log.state() {
             Some(_) => Ok(log),
@@ -248,17 +248,17 @@ impl Experiments {
                     LogError::Empty => no_experiment(&shared.name),
                     error => refusal::stopped(error),
                 };
-                return self.fail(&shared.name, problem, queue);
+                return self.fail(&shared.name, &problem, &queue);
             }
         };
         if let Some(recovery) = log.recovery() {
             shared.report("log_repaired", &recovery.to_string());
         }
-        let mut worker = Worker { log, queue, shared: Arc::clone(&shared), idle: self.idle };
+        let mut worker = Worker { log, queue, shared: Arc::clone(shared), idle: self.idle };
         loop {
             match worker.run() {
                 End::Closed => return,
-                End::Failed(problem) => return self.fail(&shared.name, problem, worker.queue),
+                End::Failed(problem) => return self.fail(&shared.name, &problem, &worker.queue),
                 End::Idle => {
                     let mut slots = self.slots();
                     // Jobs are sent under this lock, so nothing can come after this look.
@@ -272,7 +272,7 @@ impl Experiments {
                         Ok(job) => {
                             drop(slots);
                             if let Err(problem) = worker.carry_out(job) {
-                                return self.fail(&shared.name, problem, worker.queue);
+                                return self.fail(&shared.name, &problem, &worker.queue);
                             }
                         }
                     }
@@ -282,7 +282,7 @@ impl Experiments {
     }
 
     /// Notes that an experiment has failed, and refuses what waits for it.
-    fn fail(&self, name: &Arc<str>, problem: Problem, queue: std::sync::mpsc::Receiver<Job>) {
+    fn fail(&self, name: &Arc<str>, problem: &Problem, queue: &Receiver<Job>) {
         let pause = if problem.code == Code::Busy { SOON } else { AGAIN };
         let until = self.clocks.elapsed() + pause;
         let mut slots = self.slots();
@@ -293,7 +293,9 @@ impl Experiments {
         } else {
             slots.insert(Arc::clone(name), Slot::Failed(problem.clone(), until));
         }
-        queue.try_iter().for_each(|job| job.refuse(&problem));
+        for job in queue.try_iter() {
+            job.refuse(problem);
+        }
     }
 
     fn slots(&self) -> MutexGuard<'_, HashMap<Arc<str>, Slot>> {

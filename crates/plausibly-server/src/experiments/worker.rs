@@ -130,7 +130,9 @@ impl Worker {
                 }
             };
             if let Err(problem) = outcome {
-                jobs.for_each(|job| job.refuse(&problem));
+                for job in jobs {
+                    job.refuse(&problem);
+                }
                 return Err(problem);
             }
         }
@@ -165,7 +167,9 @@ impl Worker {
             }
             Err(error) => {
                 let problem = self.failed(&error);
-                jobs.into_iter().for_each(|job| job.refuse(&problem));
+                for job in jobs {
+                    job.refuse(&problem);
+                }
                 return Err(problem);
             }
         }

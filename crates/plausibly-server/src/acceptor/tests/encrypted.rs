@@ -99,8 +99,8 @@ async fn a_handshake_has_its_time_and_makes_room() {
     service.stop().await;
 
     let service = pair.serve(Limits { connections: 2, ..Limits::default() }).await;
+    let mut silent = [service.connect().await, service.connect().await];
     bounded(async {
-        let mut silent = [service.connect().await, service.connect().await];
         assert_eq!(ask(&mut pair.connect(&service).await, "/").await.status, 200);
         closed(&mut silent[0]).await;
         assert_eq!(service.connections.evicted(), 1);

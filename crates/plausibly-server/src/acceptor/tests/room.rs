@@ -1,6 +1,6 @@
 //! What happens when all places are taken.
 
-use super::support::{Service, answer, ask, bounded, closed, ms, send, until};
+use super::support::{Service, answer, ask, bounded, closed, ms, send};
 use crate::acceptor::Limits;
 use tokio::io::AsyncWriteExt;
 use tokio::time::sleep;
@@ -14,15 +14,19 @@ async fn the_connection_that_has_waited_longest_makes_room() {
     let service = Service::start(room_for(3)).await;
     bounded(async {
         let mut first = service.enter().await;
+        service.waiting(1).await;
         let mut second = service.connect().await;
         second.write_all(b"GET / HTTP/1.1\r\nHo").await.unwrap();
-        until("two", || service.connections.open() == 2).await;
+        service.waiting(2).await;
         let mut third = service.enter().await;
+        service.waiting(3).await;
         // The first begins to wait again, so the half-open one has waited longest.
         assert_eq!(ask(&mut first, "/").await.status, 200);
+        service.waiting(3).await;
         let mut fourth = service.enter().await;
         closed(&mut second).await;
         assert_eq!((service.connections.open(), service.connections.evicted()), (3, 1));
+        service.waiting(3).await;
         // Now the third has.
         let mut fifth = service.enter().await;
         closed(&mut third).await;
@@ -41,13 +45,15 @@ async fn a_connection_in_a_request_stays() {
     bounded(async {
         let mut busy = service.enter().await;
         send(&mut busy, "/sleep/700").await;
+        service.waiting(0).await;
         let mut idle = service.enter().await;
-        sleep(ms(50)).await;
+        service.waiting(1).await;
         // The busy one began to wait first, but it does not wait now.
         let mut sending = service.enter().await;
         closed(&mut idle).await;
+        service.waiting(1).await;
         sending.write_all(b"POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nx").await.unwrap();
-        sleep(ms(50)).await;
+        service.waiting(0).await;
         let mut refused = service.connect().await;
         closed(&mut refused).await;
         assert_eq!((service.connections.evicted(), service.connections.refused()), (1, 1));
@@ -71,6 +77,7 @@ async fn the_second_of_two_requests_sent_at_once_is_a_request_too() {
         closed(&mut service.connect().await).await;
         assert_eq!(service.connections.refused(), 1);
         assert_eq!(answer(&mut busy).await.unwrap().body, b"slept");
+        service.waiting(1).await;
         service.enter().await;
         closed(&mut busy).await;
     })
@@ -89,6 +96,7 @@ async fn a_response_on_its_way_is_part_of_the_request() {
         closed(&mut service.connect().await).await;
         assert_eq!((service.connections.evicted(), service.connections.refused()), (0, 1));
         assert_eq!(answer(&mut reading).await.unwrap().status, 200);
+        service.waiting(1).await;
         service.enter().await;
         closed(&mut reading).await;
     })

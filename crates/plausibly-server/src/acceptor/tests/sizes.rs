@@ -82,6 +82,13 @@ async fn a_client_that_sends_everything_first_still_gets_its_response() {
             client.write_all(&body).await.unwrap();
             assert!(answer(&mut client).await.unwrap().is_problem(413, "too_large"));
 
+            // As when a key is refused before the body is read.
+            let mut client = service.connect().await;
+            let head = format!("POST /unread HTTP/1.1\r\nContent-Length: {}\r\n\r\n", body.len());
+            client.write_all(head.as_bytes()).await.unwrap();
+            client.write_all(&body).await.unwrap();
+            assert_eq!(answer(&mut client).await.unwrap().body, b"not read");
+
             let mut client = service.connect().await;
             let head = format!("GET / HTTP/1.1\r\nA: {}\r\n", "a".repeat(1 << 20));
             client.write_all(head.as_bytes()).await.unwrap();

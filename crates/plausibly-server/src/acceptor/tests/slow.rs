@@ -106,3 +106,23 @@ async fn a_client_that_takes_nothing_is_closed_and_a_slow_one_is_served() {
     .await;
     service.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_sends_for_ever_is_closed_soon_after_its_response() {
+    let limits = Limits { body_bytes: 10, linger_time: ms(300), ..Limits::default() };
+    let service = Service::start(limits).await;
+    bounded(async {
+        let mut client = service.connect().await;
+        let head = b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 999999999\r\n\r\n";
+        client.write_all(head).await.unwrap();
+        assert!(answer(&mut client).await.unwrap().is_problem(413, "too_large"));
+        let begun = Instant::now();
+        while client.write_all(&[b'x'; 1_000]).await.is_ok() {
+            sleep(ms(1)).await;
+        }
+        let lingered = begun.elapsed();
+        assert!(lingered >= ms(250) && lingered < ms(2_000), "lingered for {lingered:?}");
+    })
+    .await;
+    service.stop().await;
+}

@@ -98,6 +98,12 @@ impl Service {
         client
     }
 
+    /// Waits until this number of connections waits for a request. A client may read a response
+    /// just before its connection begins to wait.
+    pub(super) async fn waiting(&self, connections: usize) {
+        until("connections wait", || self.connections.waiting() == connections).await;
+    }
+
     /// Asks to stop, and returns the time until everything has ended.
     pub(super) async fn stop(self) -> Duration {
         let begun = Instant::now();

@@ -48,6 +48,7 @@ async fn the_loop_backs_off_when_it_cannot_accept_and_goes_on() {
         let mut idle = Vec::new();
         for _ in 0..12 {
             idle.push(service.enter().await);
+            service.waiting(idle.len()).await;
         }
         let begun = Instant::now();
         failures.store(10, Ordering::Relaxed);

@@ -1,0 +1,1 @@
+"""What the two clients of the decision service have in common, without a network."""
