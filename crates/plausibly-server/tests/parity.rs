@@ -26,8 +26,8 @@ fn carry_out(client: &mut Client, call: &Value) {
     if let Some(context) = call.get("decide") {
         let ask = json!({ "context": context });
         let count = call["count"].as_u64().unwrap_or(1);
-        let (asks, status) =
-            if count == 1 { (ask, 201) } else { (json!(vec![ask; count as usize]), 200) };
+        let asks: Value = (0..count).map(|_| ask.clone()).collect();
+        let (asks, status) = if count == 1 { (ask, 201) } else { (asks, 200) };
         client.post(&format!("{base}/decisions"), &asks).expect(status);
     } else if let Some(decision) = call.get("reward") {
         client.put(&reward(decision), &outcome).expect(200);
