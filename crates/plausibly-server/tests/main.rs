@@ -7,5 +7,6 @@ mod faults; // disks that fail
 mod harness;
 mod hostile; // bodies that are wrong, and what they must not change
 mod limits; // each limit, at both sides
+mod parity; // the lines of other ways to the same log
 mod roles; // every route, by every kind of caller
 mod routes; // what each route answers

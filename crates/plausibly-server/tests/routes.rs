@@ -215,6 +215,17 @@ fn the_service_describes_itself() {
     for path in document["paths"].as_object().unwrap().keys() {
         assert!(page.contains(path), "{path}");
     }
+    // Links lead to places in the page, and marks of code are shown as code.
+    let links = page.split("href=\"#").skip(1).map(|part| part.split('"').next().unwrap());
+    let links: Vec<&str> = links.collect();
+    assert!(links.len() > 25, "{links:?}");
+    for link in links {
+        assert_eq!(page.matches(&format!("id=\"{link}\"")).count(), 1, "{link}");
+    }
+    assert!(!page.contains('`'));
+    let fields = &document["components"]["schemas"]["NewExperiment"]["properties"];
+    let kinds = |name: &str| fields[name].to_string();
+    assert!(kinds("policy").contains("Policy") && kinds("noise").contains("Noise"), "{fields}");
     begin(&mut client, "shop");
     client.post("/v1/experiments/shop/decisions", &json!({})).expect(201);
     let figures = client.get("/metrics").text();

@@ -10,6 +10,7 @@ mod limits; // of names and of files
 mod locks;
 mod milestones; // several at one log
 mod outputs; // what may be replaced
+mod parity; // with the service and Python
 mod records; // tries, history, many outcomes at once
 mod refusals; // what is wrong is said, and nothing is written
 mod tables; // real ones, from file to explanation

@@ -49,10 +49,10 @@ pub(super) struct NewBody {
     #[schema(value_type = String, example = "number")]
     outcomes: Outcomes,
     /// The policy: its kind, such as `code`, or a table as in specs.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<PolicySchema>)]
     policy: Option<Value>,
     /// How much outcomes of the same action scatter: a number, or `bell`.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<NoiseSchema>)]
     noise: Option<Value>,
     /// The usual share of yes, where outcomes are yes or no, or counts, and actions have columns.
     usual_rate: Option<f64>,
@@ -69,6 +69,26 @@ pub(super) struct NewBody {
     /// How long after its decision an outcome may come.
     #[schema(value_type = Option<WindowBody>)]
     window: Option<Object<WindowBody>>,
+}
+
+/// How a policy is described: its kind, or a table with all that it needs.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+#[schema(as = Policy)]
+#[serde(untagged)]
+enum PolicySchema {
+    Kind(String),
+    Table(BTreeMap<String, Value>),
+}
+
+/// How noise is described: a number, or the word `bell`.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+#[schema(as = Noise)]
+#[serde(untagged)]
+enum NoiseSchema {
+    Scale(f64),
+    Bell(String),
 }
 
 /// How long after its decision an outcome may come.

@@ -6,9 +6,7 @@ use serde_json::Value;
 
 /// The page that shows this description.
 pub(super) fn page(document: &Value) -> String {
-    let empty = serde_json::Map::new();
-    let paths = document["paths"].as_object().unwrap_or(&empty);
-    let tags = document["tags"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let routes = routes(document);
     let text = html! {
         (DOCTYPE)
         html lang="en" {
@@ -27,15 +25,10 @@ pub(super) fn page(document: &Value) -> String {
                         ". With keys, requests carry " code { "Authorization: Bearer KEY" } ". "
                         a href="/openapi.json" { "The description for programs" } "."
                     }
-                    @for tag in tags {
-                        h2 { (said(&tag["description"])) }
-                        @for (path, methods) in paths {
-                            @for (method, route) in methods.as_object().unwrap_or(&empty) {
-                                @if route["tags"][0] == tag["name"] {
-                                    (shown(document, path, method, route))
-                                }
-                            }
-                        }
+                    (contents(&routes))
+                    @for (tag, routes) in &routes {
+                        h2 { (tag) }
+                        @for route in routes { (shown(document, route)) }
                     }
                     (problems())
                 }
@@ -45,21 +38,86 @@ pub(super) fn page(document: &Value) -> String {
     text.into_string()
 }
 
+/// A route with its method and path.
+struct Route<'a> {
+    name: String,
+    about: &'a Value,
+}
+
+impl Route<'_> {
+    /// The place of the route in the page.
+    fn id(&self) -> String {
+        let parts = self.name.split(|c: char| !c.is_ascii_alphanumeric());
+        let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+        parts.join("-").to_lowercase()
+    }
+}
+
+/// The routes by what they are for.
+fn routes(document: &Value) -> Vec<(&str, Vec<Route<'_>>)> {
+    let paths = document["paths"].as_object().into_iter().flatten();
+    let all: Vec<Route<'_>> = paths
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().into_iter().flatten();
+            methods.map(move |(method, about)| {
+                let name = format!("{} {path}", method.to_uppercase());
+                Route { name, about }
+            })
+        })
+        .collect();
+    let mut tags: Vec<(&Value, Vec<Route<'_>>)> =
+        document["tags"].as_array().into_iter().flatten().map(|tag| (tag, Vec::new())).collect();
+    for route in all {
+        let tag = &route.about["tags"][0];
+        if let Some((_, routes)) = tags.iter_mut().find(|(one, _)| one["name"] == *tag) {
+            routes.push(route);
+        }
+    }
+    tags.into_iter().map(|(tag, routes)| (said(&tag["description"]), routes)).collect()
+}
+
+/// Links to all routes, and to what can be wrong.
+fn contents(routes: &[(&str, Vec<Route<'_>>)]) -> Markup {
+    html! {
+        nav {
+            table {
+                @for route in routes.iter().flat_map(|(_, routes)| routes) {
+                    tr {
+                        th { a href={ "#" (route.id()) } { (said(&route.about["summary"])) } }
+                        td { code { (route.name) } }
+                    }
+                }
+                tr { th { a href="#problems" { "What can be wrong" } } td {} }
+            }
+        }
+    }
+}
+
 fn said(text: &Value) -> &str {
     text.as_str().unwrap_or_default()
 }
 
-/// A route.
-fn shown(document: &Value, path: &str, method: &str, route: &Value) -> Markup {
+/// Text with parts in code, as comments in the program mark them.
+fn prose(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split('`').enumerate() {
+            @if place % 2 == 0 { (part) } @else { code { (part) } }
+        }
+    }
+}
+
+/// A route with what it takes and answers.
+fn shown(document: &Value, own: &Route<'_>) -> Markup {
+    let route = own.about;
     let parameters = route["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
     let body = &route["requestBody"]["content"]["application/json"]["schema"];
     let empty = serde_json::Map::new();
     let answers = route["responses"].as_object().unwrap_or(&empty);
     html! {
-        section {
-            h3 { code { (method.to_uppercase()) " " (path) } }
+        section id=(own.id()) {
+            h3 { code { (own.name) } }
             p class="what" { (said(&route["summary"])) }
-            @for paragraph in said(&route["description"]).split("\n\n") { p { (paragraph) } }
+            @for paragraph in said(&route["description"]).split("\n\n") { p { (prose(paragraph)) } }
             @let named: Vec<_> =
                 parameters.iter().filter(|one| one["in"] != "path").collect();
             @if !named.is_empty() {
@@ -68,15 +126,19 @@ fn shown(document: &Value, path: &str, method: &str, route: &Value) -> Markup {
                         tr {
                             th { code { (said(&one["name"])) } }
                             td { (said(&one["in"])) }
-                            td { (said(&one["description"])) }
+                            td { (prose(said(&one["description"]))) }
                         }
                     }
                 }
             }
             @if !body.is_null() { h4 { "Body" } (fields(document, body, 0)) }
-            @for (status, answer) in answers {
-                @if status.starts_with('2') {
-                    h4 { "Answer " (status) ": " (said(&answer["description"])) }
+            @let good: Vec<_> =
+                answers.iter().filter(|(status, _)| status.starts_with('2')).collect();
+            @for (place, (status, answer)) in good.iter().enumerate() {
+                h4 { "Answer " (status) ": " (said(&answer["description"])) }
+                @if place > 0 && answer["content"] == good[0].1["content"] {
+                    p { "the same fields" }
+                } @else {
                     @for kind in answer["content"].as_object().unwrap_or(&empty).values() {
                         (fields(document, &kind["schema"], 0))
                     }
@@ -113,7 +175,7 @@ fn fields(document: &Value, schema: &Value, depth: usize) -> Markup {
                         }
                         td { (kind(document, field)) }
                         td {
-                            (said(&field["description"]))
+                            (prose(description(document, field)))
                             @if depth < 2 && has_fields(document, field) {
                                 details {
                                     summary { "fields" }
@@ -146,26 +208,44 @@ fn has_fields(document: &Value, field: &Value) -> bool {
     has(field) || has(inner) || optional.iter().any(|one| has(resolved(document, one)))
 }
 
-/// The type of a field in a word or two.
+/// What a field is: its own description, or that of its schema.
+fn description<'a>(document: &'a Value, field: &'a Value) -> &'a str {
+    let mut places = std::iter::once(field)
+        .chain(alternatives(field))
+        .flat_map(|one| [one, resolved(document, one)]);
+    places.find_map(|one| one["description"].as_str()).unwrap_or_default()
+}
+
+/// The schemas that a value may have, without null.
+fn alternatives(field: &Value) -> impl Iterator<Item = &Value> {
+    let found = ["oneOf", "anyOf"].iter().find_map(|name| field[*name].as_array());
+    found.into_iter().flatten().filter(|one| one["type"] != "null")
+}
+
+/// The type of a field in a few words. Null is left out: such fields are optional, or say what it
+/// means.
 fn kind(document: &Value, field: &Value) -> String {
     let field = resolved(document, field);
+    let mut kinds: Vec<String> = alternatives(field).map(|one| kind(document, one)).collect();
     if let Some(values) = field["enum"].as_array() {
-        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-        return values.join(" or ");
+        kinds.extend(values.iter().map(ToString::to_string));
+    } else if let Some(one) = field["type"].as_str() {
+        kinds.push(one.into());
+    } else if let Some(several) = field["type"].as_array() {
+        let several = several.iter().filter_map(Value::as_str);
+        kinds.extend(several.filter(|one| *one != "null").map(String::from));
     }
-    match &field["type"] {
-        Value::String(one) => one.clone(),
-        Value::Array(several) => {
-            several.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
-        }
-        _ => "object".into(),
+    if kinds == ["array"] && field["items"].is_object() {
+        return format!("array of {}", kind(document, &field["items"]));
     }
+    kinds.dedup();
+    if kinds.is_empty() { "object".into() } else { kinds.join(" or ") }
 }
 
 /// What can be wrong.
 fn problems() -> Markup {
     html! {
-        h2 { "What can be wrong" }
+        h2 id="problems" { "What can be wrong" }
         p {
             "A request that is not carried out is answered by " code { "application/problem+json" }
             " with one of these codes, what is wrong in words, and where it can be said the JSON "
@@ -199,5 +279,17 @@ table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.2rem 0.6rem 0.2rem 0;
          border-top: 1px solid var(--line); font-weight: normal; }
 th { width: 14rem; }
-tr:target { background: var(--soft); }
+th + td:not(:last-child) { width: 9rem; }
+nav { margin: 1rem 0; }
+nav th { width: 21rem; }
+nav code { overflow-wrap: anywhere; }
+nav th, nav td { border-top: 0; padding: 0 0.6rem 0 0; }
+:target { background: var(--soft); }
+@media (max-width: 46rem) {
+  tr, th, td { display: block; width: auto !important; }
+  td { border-top: 0; padding-top: 0; }
+  tr:first-child th { border-top: 1px solid var(--line); }
+  td:empty { display: none; }
+  nav td { padding-bottom: 0.4rem; }
+}
 ";
