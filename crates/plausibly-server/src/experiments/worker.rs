@@ -126,6 +126,9 @@ impl Worker {
                     while let Some(job) = jobs.next_if(|job| !matches!(job, Job::Other(_))) {
                         together.push(job);
                     }
+                    // They came at the same time, so any order is right. With the outcomes first,
+                    // what is known is derived once for all decisions.
+                    together.sort_by_key(|job| matches!(job, Job::Decide(..)));
                     self.batch(together)
                 }
             };
