@@ -17,6 +17,8 @@ mod keys; // keys of the service: shown once, and stored as hashes
 mod plan; // how many outcomes a verdict takes, beside logs that were played
 mod python_packages; // which registry is asked, and what if there is none
 mod reproduce; // the paper, its report and its files
+#[cfg(feature = "serve")]
+mod service; // the service as a process: killed, and started again
 mod simulate; // runs, files, figures
 mod terminal; // nothing that came from a file steers it
 

@@ -86,7 +86,11 @@ pub(crate) fn stopped(error: &LogError) -> Problem {
             Code::Busy,
             "another process writes to the log of this experiment; try again when it has finished",
         ),
-        LogError::Journal(JournalError::NotAcknowledged { .. } | JournalError::Io { .. })
+        LogError::Journal(
+            JournalError::NotAcknowledged { .. }
+            | JournalError::NotSynced { .. }
+            | JournalError::Io { .. },
+        )
         | LogError::Stopped => Problem::new(
             Code::Stopped,
             "the disk does not take or give the lines of this experiment; what was not answered \

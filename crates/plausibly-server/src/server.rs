@@ -26,7 +26,7 @@ const REREAD: Duration = Duration::from_millis(500);
 /// Snapshots are written at most this often.
 const KEEP: Duration = Duration::from_mins(1);
 /// The process ends within ten seconds of the signal: connections first, then the logs.
-const LOGS_LEAVE: Duration = Duration::from_secs(2);
+const LOGS_LEAVE: Duration = Duration::from_secs(1);
 
 /// What the service is started with.
 #[derive(Clone)]

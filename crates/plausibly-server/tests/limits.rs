@@ -3,6 +3,8 @@
 use crate::client::{Answer, Client};
 use crate::harness::{Running, begin, mugs, service};
 use serde_json::{Value, json};
+use std::io::Write as _;
+use std::net::TcpStream;
 
 /// Method, path, headers, body, status, code and pointer.
 type Case = (
@@ -198,4 +200,34 @@ fn a_context_beyond_what_features_can_be() {
     refused(&mut client, &answer, 422, "no_room", None);
     let answer = client.post(ASK, &json!({"context": {"x": "y".repeat(257)}}));
     refused(&mut client, &answer, 422, "bad_context", Some("/context"));
+}
+
+#[test]
+fn large_bodies_share_a_room_that_small_ones_do_not_need() {
+    let (_data, running, mut client) = shop();
+    let holders: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut holder = TcpStream::connect(running.address).unwrap();
+            let head = format!(
+                "POST {ASK} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\
+                 content-length: {}\r\n\r\n{{",
+                running.address,
+                1 << 20,
+            );
+            holder.write_all(head.as_bytes()).unwrap();
+            holder
+        })
+        .collect();
+    let large = format!("{{}}{}", " ".repeat(1 << 20));
+    let large = &large.as_bytes()[..1 << 20];
+    // Until all holders are served: each takes a sixty-fourth of the room.
+    let busy = (0..20).find_map(|_| {
+        let answer = client.send("POST", ASK, &[JSON], large).unwrap();
+        (answer.status == 503).then_some(answer)
+    });
+    assert_eq!(busy.expect("the room is full").json()["code"], "busy");
+    client.post(ASK, &json!({})).expect(201);
+    drop(holders);
+    let mut tries = (0..100).map(|_| client.send("POST", ASK, &[JSON], large).unwrap().status);
+    assert!(tries.any(|status| status == 201), "the room is given back");
 }

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::header::CONNECTION;
 use axum::http::{HeaderValue, StatusCode};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -36,6 +36,8 @@ const BACK_OFF: Duration = Duration::from_millis(50);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How many open files the process asks for: connections, and the logs of experiments.
 const OPEN_FILES: u64 = 65_536;
+/// Hyper reads to the end of a body of this size that a handler has left.
+const DRAINED: u64 = 4 << 10;
 /// Hyper needs buffers of this size at least.
 const SMALLEST_BUFFER: usize = 8 << 10;
 
@@ -208,8 +210,10 @@ impl Acceptor {
         mut stopped: watch::Receiver<bool>,
     ) {
         let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
+        let stops = stopped.clone();
         let service = service_fn(|request: Request<Incoming>| {
-            let begun = activity.begin();
+            // A request may arrive before this task hears that the service stops.
+            let begun = !*stops.borrow() && activity.begin();
             let router = self.router.clone();
             async move {
                 // Such a connection is being closed, and its request is not carried out.
@@ -267,14 +271,17 @@ async fn answer(
     peer: SocketAddr,
     activity: &Arc<Activity>,
 ) -> Response<Answer> {
+    let is_small = request.body().size_hint().exact().is_some_and(|bytes| bytes <= DRAINED);
     let mut request = request.map(Body::new);
     request.extensions_mut().insert(ConnectInfo(peer));
     let mut response = match router.call(request).await {
         Ok(response) => response,
         Err(never) => match never {},
     };
-    // The rest of the body is not read, so no other request can follow it.
-    if matches!(response.status(), StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE) {
+    // The rest of the body may be unread, and then no other request can follow it.
+    let status = response.status();
+    let is_unread = [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE].contains(&status);
+    if is_unread || !is_small && status.as_u16() >= 400 {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     response.map(|body| Answer::new(body, Arc::clone(activity)))

@@ -152,7 +152,7 @@ pub(super) async fn create(
     State(service): State<Service>,
     caller: Who,
     Asked(Check { check }): Asked<Check>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may(Role::Admin)?;
     let new: NewBody = read_object(&body)?;

@@ -127,7 +127,7 @@ pub(super) async fn decide(
     caller: Who,
     At(experiment): At<String>,
     headers: HeaderMap,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Decide, &experiment)?;
     let key = key(&headers)?;

@@ -209,7 +209,7 @@ pub(super) async fn replace_actions(
     State(service): State<Service>,
     caller: Who,
     At(experiment): At<String>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Admin, &experiment)?;
     let ActionsBody { actions } = read_object(&body)?;
@@ -260,7 +260,7 @@ pub(super) async fn pause(
     State(service): State<Service>,
     caller: Who,
     At(experiment): At<String>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     set_paused(&service, &caller, &experiment, &body, true).await
 }
@@ -276,7 +276,7 @@ pub(super) async fn resume(
     State(service): State<Service>,
     caller: Who,
     At(experiment): At<String>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     set_paused(&service, &caller, &experiment, &body, false).await
 }

@@ -18,7 +18,7 @@ use crate::problem::{Code, Problem, ProblemBody};
 use crate::world::{AnyStorage, World};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use axum::http::request::Parts;
 use axum::http::{Method, Response, StatusCode};
 use axum::response::IntoResponse;
@@ -26,9 +26,10 @@ use axum::{Extension, Router};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::future::Future;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use utoipa::openapi::{Content, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -37,7 +38,12 @@ use utoipa_axum::routes;
 /// At most this many long logs are read at once, so that decisions keep a core.
 const READERS: usize = 2;
 /// A request waits for its turn to read for at most this long.
-const TURN: Duration = Duration::from_secs(10);
+const TURN: Duration = Duration::from_secs(5);
+/// Bodies of at most this many bytes are always taken: all connections together bring few of them.
+const SMALL: usize = 16 << 10;
+/// All larger bodies together have at most this many pieces of 1 KiB in memory.
+const ROOM_KIB: usize = 64 << 10;
+
 /// What handlers work with.
 #[derive(Clone)]
 pub(crate) struct Service(Arc<Inner>);
@@ -48,7 +54,9 @@ pub(crate) struct Inner {
     pub(crate) world: World,
     pub(crate) limits: Limits,
     readers: Semaphore,
-    document: std::sync::OnceLock<Document>,
+    /// Room for large bodies, so that many of them cannot fill the memory.
+    room: Arc<Semaphore>,
+    document: OnceLock<Document>,
 }
 
 /// The description of the interface, for programs and for people.
@@ -72,8 +80,9 @@ impl Service {
         world: World,
         limits: Limits,
     ) -> Self {
-        let (readers, document) = (Semaphore::new(READERS), std::sync::OnceLock::new());
-        Self(Arc::new(Inner { experiments, metrics, world, limits, readers, document }))
+        let (readers, document) = (Semaphore::new(READERS), OnceLock::new());
+        let room = Arc::new(Semaphore::new(ROOM_KIB));
+        Self(Arc::new(Inner { experiments, metrics, world, limits, readers, room, document }))
     }
 
     /// Reads the log of an experiment beside its thread.
@@ -84,13 +93,35 @@ impl Service {
     ) -> Result<T, Problem> {
         let storage = self.experiments.reader(name)?;
         let now = self.experiments.clocks.now_us();
-        let busy = || Problem::new(Code::Busy, "too many requests read long logs at once");
-        let turn = tokio::time::timeout(TURN, self.readers.acquire()).await;
-        let _turn = turn.map_err(|_over| busy())?.map_err(|_closed| busy())?;
-        tokio::task::spawn_blocking(move || read(&storage, now)).await.map_err(|_panicked| {
-            Problem::new(Code::Internal, "the service failed while it read the log")
-        })?
+        self.beside(move || read(&storage, now)).await
     }
+
+    /// Does something that takes long, beside the threads that answer.
+    async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let _turn = in_time(self.readers.acquire()).await?;
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|_panicked| Problem::new(Code::Internal, "the service failed while it read"))?
+    }
+
+    /// Room for a body of this length, if it is large.
+    async fn room_for(&self, bytes: usize) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+        if bytes <= SMALL {
+            return Ok(None);
+        }
+        let pieces = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
+        in_time(Arc::clone(&self.room).acquire_many_owned(pieces)).await.map(Some)
+    }
+}
+
+/// Waits for its turn, but not for long.
+async fn in_time<T>(turn: impl Future<Output = Result<T, AcquireError>>) -> Result<T, Problem> {
+    let busy = || Problem::new(Code::Busy, "too many requests take long at once");
+    let turn = tokio::time::timeout(TURN, turn).await;
+    turn.map_err(|_over| busy())?.map_err(|_closed| busy())
 }
 
 /// The description of the interface, without its paths.
@@ -183,8 +214,8 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Asked<T
     }
 }
 
-/// The body of a request that is sent as JSON.
-struct Sent(Bytes);
+/// The body of a request that is sent as JSON, with its room in memory.
+struct Sent(Bytes, Option<OwnedSemaphorePermit>);
 
 impl FromRequest<Service> for Sent {
     type Rejection = Problem;
@@ -192,7 +223,12 @@ impl FromRequest<Service> for Sent {
     async fn from_request(request: Request, service: &Service) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         body::check_type(&parts.headers)?;
-        Ok(Self(read_body(body, &service.limits).await?))
+        // A body without a length may become as long as any.
+        let most = service.limits.body_bytes;
+        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+        let length = length.and_then(|length| length.parse().ok()).unwrap_or(most);
+        let room = service.room_for(length.min(most)).await?;
+        Ok(Self(read_body(body, &service.limits).await?, room))
     }
 }
 

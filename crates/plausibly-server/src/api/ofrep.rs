@@ -90,7 +90,7 @@ pub(super) async fn evaluate(
     State(service): State<Service>,
     caller: Who,
     At(experiment): At<String>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Response<Body> {
     match value(&service, &caller, &experiment, &body).await {
         Ok(found) => json(StatusCode::OK, &found),

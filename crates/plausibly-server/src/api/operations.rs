@@ -5,7 +5,8 @@ use crate::keys::Role;
 use crate::problem::Problem;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{Response, StatusCode};
+use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -81,5 +82,9 @@ pub(super) async fn openapi(State(service): State<Service>) -> Response<Body> {
 )]
 pub(super) async fn docs(State(service): State<Service>) -> Response<Body> {
     let text = service.document.get().map(|document| document.page.clone()).unwrap_or_default();
-    with_type(StatusCode::OK, "text/html; charset=utf-8", text)
+    let mut response = with_type(StatusCode::OK, "text/html; charset=utf-8", text);
+    // The page has a style and nothing else, so nothing else may come into it.
+    let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'");
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    response
 }

@@ -141,7 +141,7 @@ pub(super) async fn reward(
     State(service): State<Service>,
     caller: Who,
     At((experiment, decision)): At<(String, u64)>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Reward, &experiment)?;
     let reward = read_object::<RewardBody>(&body)?.read()?;
@@ -162,7 +162,7 @@ pub(super) async fn correct(
     State(service): State<Service>,
     caller: Who,
     At((experiment, decision)): At<(String, u64)>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Reward, &experiment)?;
     let reward = read_object::<RewardBody>(&body)?.read()?;
@@ -203,7 +203,7 @@ pub(super) async fn drop_decision(
     State(service): State<Service>,
     caller: Who,
     At((experiment, decision)): At<(String, u64)>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Reward, &experiment)?;
     let said = if read_or_default::<DropBody>(&body)?.undo { Said::Undrop } else { Said::Drop };
@@ -250,7 +250,7 @@ pub(super) async fn rewards(
     State(service): State<Service>,
     caller: Who,
     At(experiment): At<String>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Reward, &experiment)?;
     let RewardsBody { rewards } = read_object(&body)?;

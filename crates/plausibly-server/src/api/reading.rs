@@ -270,7 +270,7 @@ pub(super) async fn verify(
     State(service): State<Service>,
     caller: Who,
     Asked(Against { experiment }): Asked<Against>,
-    Sent(body): Sent,
+    Sent(body, _room): Sent,
 ) -> Result<Response<Body>, Problem> {
     match &experiment {
         Some(experiment) => caller.may_in(Role::Read, experiment)?,
@@ -297,10 +297,7 @@ pub(super) async fn verify(
         });
         checked.await?;
     } else {
-        let checked = tokio::task::spawn_blocking(move || check(&given)).await;
-        checked.map_err(|_panicked| {
-            Problem::new(Code::Internal, "the service failed while it checked the certificate")
-        })??;
+        service.beside(move || check(&given)).await?;
     }
     Ok(json(StatusCode::OK, &VerifiedBody { valid: true, decision, with_log }))
 }

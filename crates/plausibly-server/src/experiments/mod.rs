@@ -255,15 +255,17 @@ impl Experiments {
             shared.report("log_repaired", &recovery.to_string());
         }
         let mut worker = Worker { log, queue, shared: Arc::clone(shared), idle: self.idle };
-        loop {
+        let problem = loop {
             match worker.run() {
                 End::Closed => return,
-                End::Failed(problem) => return self.fail(&shared.name, &problem, &worker.queue),
+                End::Failed(problem) => break problem,
                 End::Idle => {
                     let mut slots = self.slots();
                     // Jobs are sent under this lock, so nothing can come after this look.
                     match worker.queue.try_recv() {
                         Err(_) => {
+                            // The log is closed before another thread can open it.
+                            drop(worker);
                             if matches!(slots.get(&shared.name), Some(Slot::Running(_))) {
                                 slots.remove(&shared.name);
                             }
@@ -272,13 +274,17 @@ impl Experiments {
                         Ok(job) => {
                             drop(slots);
                             if let Err(problem) = worker.carry_out(job) {
-                                return self.fail(&shared.name, &problem, &worker.queue);
+                                break problem;
                             }
                         }
                     }
                 }
             }
-        }
+        };
+        let Worker { log, queue, .. } = worker;
+        // Closed before the experiment can be tried again.
+        drop(log);
+        self.fail(&shared.name, &problem, &queue);
     }
 
     /// Notes that an experiment has failed, and refuses what waits for it.

@@ -19,11 +19,13 @@ async fn requests_in_flight_are_answered_and_others_are_not_waited_for() {
         half_open.write_all(b"GET / HTTP/1.1\r\nHo").await.unwrap();
         let mut busy = service.enter().await;
         send(&mut busy, "/sleep/2000").await;
+        service.waiting(2).await;
         let mut sending = service.enter().await;
+        service.waiting(3).await;
         let head = b"POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\n";
         sending.write_all(head).await.unwrap();
-        // The idle one and the half-open one.
         until("all are there", || service.connections.open() == 4).await;
+        // The idle one and the half-open one.
         service.waiting(2).await;
 
         let address = service.address;
@@ -32,7 +34,8 @@ async fn requests_in_flight_are_answered_and_others_are_not_waited_for() {
         let leaving = service.begin_to_stop();
         closed(&mut idle).await;
         let _ = half_open.write_all(b"st: test\r\n\r\n").await;
-        assert!(answer(&mut half_open).await.is_none());
+        let answered = answer(&mut half_open).await;
+        assert!(answered.is_none(), "{answered:?}");
         assert!(begun.elapsed() < ms(1_500), "waited {:?} for idle ones", begun.elapsed());
         assert!(TcpStream::connect(address).await.is_err(), "it still accepts connections");
 

@@ -74,9 +74,12 @@ async fn the_loop_backs_off_when_it_cannot_accept_and_goes_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_service_ends_while_it_cannot_accept() {
     let (service, failures) = failing(1_000, || io::Error::other("no more sockets")).await;
+    let begun = Instant::now();
     sleep(ms(300)).await;
     let attempts = 1_000 - failures.load(Ordering::Relaxed);
-    assert!((1..=7).contains(&attempts), "{attempts} attempts in 300 ms");
+    // One at the beginning, which may precede the clock, and one after each 50 ms.
+    let most = 2 + begun.elapsed().as_millis().div_ceil(50);
+    assert!((1..=most).contains(&(attempts as u128)), "{attempts} attempts, not {most}");
     assert!(service.stop().await < ms(2_000));
 }
 
