@@ -23,7 +23,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// Keys are read again after this time.
 const REREAD: Duration = Duration::from_millis(500);
-/// Snapshots are written at most this often.
+/// Snapshots are written, and failed experiments tried again, at most this often.
 const KEEP: Duration = Duration::from_mins(1);
 /// The process ends within ten seconds of the signal: connections first, then the logs.
 const LOGS_LEAVE: Duration = Duration::from_secs(1);
@@ -209,10 +209,10 @@ impl Server {
         let Self { listener, acceptor, experiments, ring, world, .. } = self;
         experiments.wake();
         let keys = tokio::spawn(watch_keys(ring, world));
-        let snapshots = tokio::spawn(keep_snapshots(Arc::clone(&experiments)));
+        let keeper = tokio::spawn(keep(Arc::clone(&experiments)));
         acceptor.serve(listener, stop).await;
         keys.abort();
-        snapshots.abort();
+        keeper.abort();
         let closed = tokio::task::spawn_blocking(move || experiments.close(LOGS_LEAVE));
         let _ = closed.await;
     }
@@ -235,11 +235,15 @@ async fn watch_keys(ring: Arc<Ring>, world: World) {
     }
 }
 
-async fn keep_snapshots(experiments: Arc<Experiments>) {
+async fn keep(experiments: Arc<Experiments>) {
     let mut timer = tokio::time::interval(KEEP);
     loop {
         timer.tick().await;
         let experiments = Arc::clone(&experiments);
-        let _ = tokio::task::spawn_blocking(move || experiments.keep_snapshots()).await;
+        let keep = move || {
+            experiments.revive();
+            experiments.keep_snapshots();
+        };
+        let _ = tokio::task::spawn_blocking(keep).await;
     }
 }

@@ -5,6 +5,8 @@
 mod clocks;
 mod folder;
 mod jobs;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 pub(crate) use clocks::Clocks;
@@ -94,6 +96,13 @@ enum Slot {
     Failed(Problem, Duration),
     /// Its folder is being moved away.
     Leaving,
+}
+
+impl Slot {
+    /// Whether the experiment has failed, and can be tried again.
+    fn is_free(&self, now: Duration) -> bool {
+        matches!(self, Self::Failed(_, until) if *until <= now)
+    }
 }
 
 /// The experiments of a data folder.
@@ -376,15 +385,31 @@ impl Experiments {
 
     /// Opens the experiments whose deadlines must be settled.
     pub(crate) fn wake(self: &Arc<Self>) {
-        for name in self.folder.names() {
-            if self.folder.has_window(&name) {
-                let mut slots = self.slots();
-                if !slots.contains_key(name.as_str())
-                    && let Err(problem) = self.start(&mut slots, &name)
-                {
-                    let about = [("experiment", name.as_str()), ("detail", &problem.detail)];
-                    self.world.say("not_settling", &about);
-                }
+        self.settle_among(self.folder.names());
+    }
+
+    /// Tries failed experiments whose deadlines must be settled again: there may be no request that
+    /// does.
+    pub(crate) fn revive(self: &Arc<Self>) {
+        let now = self.clocks.elapsed();
+        let slots = self.slots();
+        let failed = slots.iter().filter(|(_, slot)| slot.is_free(now));
+        let names: Vec<String> = failed.map(|(name, _)| name.to_string()).collect();
+        drop(slots);
+        self.settle_among(names);
+    }
+
+    /// Opens those of some experiments that are not open and have deadlines.
+    fn settle_among(self: &Arc<Self>, names: Vec<String>) {
+        let with_window = names.into_iter().filter(|name| self.folder.has_window(name));
+        for name in with_window {
+            let mut slots = self.slots();
+            let now = self.clocks.elapsed();
+            if slots.get(name.as_str()).is_none_or(|slot| slot.is_free(now))
+                && let Err(problem) = self.start(&mut slots, &name)
+            {
+                let about = [("experiment", name.as_str()), ("detail", &problem.detail)];
+                self.world.say("not_settling", &about);
             }
         }
     }
