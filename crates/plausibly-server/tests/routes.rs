@@ -1,7 +1,9 @@
 //! What each route answers when all is well.
 
 use crate::harness::{BEGIN_US, begin, mugs, service};
+use plausibly_server::{Settings, Stop, World, serve};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[test]
@@ -177,6 +179,22 @@ fn an_outcome_in_a_window_counts_at_the_deadline_and_not_later() {
         std::thread::sleep(Duration::from_millis(50));
     }
     panic!("{} of 4 decisions are settled", settled());
+}
+
+#[test]
+fn one_service_uses_a_folder() {
+    let (data, running) = service();
+    let clock = Arc::clone(&running.clock) as Arc<dyn plausibly_server::Clock>;
+    let world = World::on_disk(clock, Arc::new(|_: &str| {}));
+    let settings = Settings::new(data.path().into(), "127.0.0.1:0".parse().unwrap());
+    let second = || serve(settings.clone(), world.clone(), &Stop::default(), |_| {});
+    let refused = second().unwrap_err();
+    let why = std::error::Error::source(&refused).unwrap().to_string();
+    assert_eq!(why, "another service uses it; one process serves a folder");
+    drop(running);
+    let stop = Stop::default();
+    stop.stop();
+    serve(settings.clone(), world, &stop, |_| {}).unwrap();
 }
 
 #[test]

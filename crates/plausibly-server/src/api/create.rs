@@ -161,6 +161,7 @@ pub(super) async fn create(
     let now = service.experiments.clocks.now_us();
     let (opening, table) = new.opening(now)?;
     let said = BegunBody::new(&name, &opening, &table)?;
+    service.experiments.folder.check_free(&name)?;
     let create = move || {
         let folder = &service.experiments.folder;
         folder.create(&name, &*service.world.disk, |storage| {

@@ -5,7 +5,7 @@ use crate::problem::{Code, Problem};
 use crate::world::AnyStorage;
 use plausibly_log::event::Event;
 use plausibly_log::journal::{Checkpoint, Entry, FileStorage, JournalError, read};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,19 +37,30 @@ pub(crate) fn check_name(name: &str) -> Result<(), Problem> {
 pub(crate) struct Folder {
     data: PathBuf,
     made: AtomicU64,
+    /// Held as long as the service uses the folder.
+    _lock: File,
 }
 
 impl Folder {
-    /// Opens a data folder, and creates it if it is missing.
+    /// Opens a data folder, and creates it if it is missing. No other service can use it until this
+    /// one has ended.
     pub(crate) fn open(data: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(data.join(OWN).join("removed"))?;
+        let lock = data.join(OWN).join("lock");
+        let lock = File::options().write(true).create(true).truncate(false).open(lock)?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => {
+                io::Error::other("another service uses it; one process serves a folder")
+            }
+            TryLockError::Error(error) => error,
+        })?;
         // What an interrupted creation has left was never acknowledged.
         let new = data.join(OWN).join("new");
         if new.exists() {
             fs::remove_dir_all(&new)?;
         }
         fs::create_dir(&new)?;
-        Ok(Self { data, made: AtomicU64::new(0) })
+        Ok(Self { data, made: AtomicU64::new(0), _lock: lock })
     }
 
     /// The log of an experiment.
@@ -84,6 +95,11 @@ impl Folder {
         found
     }
 
+    /// Checks that no experiment has this name.
+    pub(crate) fn check_free(&self, name: &str) -> Result<(), Problem> {
+        if self.data.join(name).exists() { Err(taken(name)) } else { Ok(()) }
+    }
+
     /// Makes an experiment: `begin` writes its log, which then gets its place in one step.
     pub(crate) fn create<T>(
         &self,
@@ -94,9 +110,7 @@ impl Folder {
         let failed = |_: io::Error| {
             Problem::new(Code::Stopped, "the disk does not take the folder of a new experiment")
         };
-        if self.data.join(name).exists() {
-            return Err(taken(name));
-        }
+        self.check_free(name)?;
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let new = self.data.join(OWN).join("new").join(format!("{name}.{number}"));
         fs::create_dir(&new).map_err(failed)?;
