@@ -5,6 +5,7 @@ use super::{CONNECTIONS, Home, wait_until};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 /// Has all connections carry out jobs in an order near the given one, and kills the service about
 /// `kills` times between them. A job without an answer is done again. Returns the number of kills.
@@ -24,7 +25,7 @@ pub(super) fn carry_out<J: Send>(
         let service = home.start();
         let address = service.address;
         std::thread::scope(|scope| {
-            for _ in 0..CONNECTIONS {
+            let work = |_| {
                 scope.spawn(|| {
                     let mut client = Client::new(address);
                     while let Some(job) = take() {
@@ -34,10 +35,14 @@ pub(super) fn carry_out<J: Send>(
                         }
                         done.fetch_add(1, Ordering::SeqCst);
                     }
-                });
-            }
+                })
+            };
+            let clients: Vec<_> = (0..CONNECTIONS).map(work).collect();
+            // All have ended if the service has, or a check has failed.
+            let ended = || clients.iter().all(ScopedJoinHandle::is_finished);
             let until = if lives <= kills { count * lives / (kills + 1) } else { count };
-            wait_until("the clients go on", || done.load(Ordering::SeqCst) >= until);
+            let reached = || done.load(Ordering::SeqCst) >= until;
+            wait_until("the clients go on", || reached() || ended());
             service.kill();
         });
     }
