@@ -197,18 +197,21 @@ def overload(bench: Bench, capacity: float) -> dict[str, Any]:
 
 def half_open(bench: Bench) -> dict[str, list[Any]]:
     """Requests at nominal rates, without and with connections that never finish a request: begun
-    after the good ones, and before them."""
-    found: dict[str, list[Any]] = {"without": [], "later": [], "earlier": [], "flood": []}
+    after the good ones, before them, and before them and again whenever they are ended."""
+    found: dict[str, list[Any]] = {
+        "without": [], "later": [], "earlier": [], "again": [], "flood": []
+    }
     seconds = bench.seconds(10)
     with serving(bench) as service:
         flood = ("flood", service.url, "--connections", HALF_OPEN, "--seconds")
         for _ in range(min(3, bench.rounds)):
             found["without"].append(nominal(bench, service, 10))
-            with ended(bench.start(*flood, seconds + 1)) as process:
-                time.sleep(0.2)  # the first of them are there
-                found["earlier"].append(attempt(bench, service))
-                out, _ = process.communicate()
-                found["flood"].append(json.loads(out) if out else None)
+            for when, more in (("earlier", ()), ("again", ("--again",))):
+                with ended(bench.start(*flood, seconds + 1, *more)) as process:
+                    time.sleep(0.2)  # the first of them are there
+                    found[when].append(attempt(bench, service))
+                    out, _ = process.communicate()
+                    found["flood"].append(json.loads(out) if out else None)
             good = bench.start("open", *open_loop(bench, service, 10, bench.prefix()))
             with ended(good):
                 time.sleep(0.2)

@@ -165,7 +165,7 @@ def loads(results: Results) -> list[list[str]]:
     rows += load_rows("open loop right after it", [more["after"]])
     halves = results["half-open"]
     rows += load_rows("open loop, no half-open connections", halves["without"])
-    for when in ("later", "earlier"):
+    for when in ("later", "earlier", "again"):
         runs = [run for run in halves[when] if run]
         rows += load_rows(f"open loop, 5,000 half-open connections begun {when}", runs)
     return rows
@@ -237,7 +237,9 @@ NOTES = [
     "and 503, from the sending. It is nominal again once the open loop, started right after, has "
     "no failure and meets its limit in every later second.",
     "Good requests may take 1.5 times as long while 5,000 connections never finish their "
-    "requests. These are begun after the good connections (later) or before them (earlier).",
+    "requests. These are begun once, after the good connections (later) or before them (earlier). "
+    "As a harder case, without a target, each that the service ends is begun again after a second "
+    "(again).",
 ]
 
 

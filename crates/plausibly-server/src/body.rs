@@ -20,6 +20,10 @@ use utoipa::{PartialSchema, ToSchema};
 const DEEPEST: usize = 32;
 /// A request has at most this many rows.
 pub(crate) const MOST_ROWS: usize = 10_000;
+/// Whole numbers from here on have more than 64 bits: 2⁶⁴.
+const BEYOND: f64 = (1_u128 << 64) as f64;
+/// Actions times features are at most this many.
+const MOST_CELLS: usize = 1_000_000;
 
 /// Checks that a body is sent as JSON. Without that, a web page could make a browser send it to a
 /// service on loopback.
@@ -155,7 +159,8 @@ impl<'de> Deserialize<'de> for Cell {
             }
 
             fn visit_bool<E>(self, truth: bool) -> Result<Cell, E> {
-                Ok(Cell(truth.to_string()))
+                // As Python writes it, so that both mean the same category.
+                Ok(Cell(if truth { "True" } else { "False" }.into()))
             }
 
             fn visit_i64<E>(self, number: i64) -> Result<Cell, E> {
@@ -166,7 +171,11 @@ impl<'de> Deserialize<'de> for Cell {
                 Ok(Cell(number.to_string()))
             }
 
-            fn visit_f64<E>(self, number: f64) -> Result<Cell, E> {
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Cell, E> {
+                // A whole number beyond 64 bits arrives rounded.
+                if number.abs() >= BEYOND {
+                    return Err(E::custom("the number is too large to be exact; send it as text"));
+                }
                 // As JSON writes it, so that the same number is the same text.
                 Ok(Cell(serde_json::to_string(&number).unwrap_or_default()))
             }
@@ -229,9 +238,30 @@ pub(crate) enum CellSchema {
     Blank,
 }
 
-/// Makes a table of rows. Columns come in the order in which they first occur; a row without one
-/// has a blank there.
+/// Makes a table of rows, with labels from this column or else from the one that suits.
 pub(crate) fn table(rows: &[Row], label: Option<&str>, pointer: &str) -> Result<Table, Problem> {
+    let (columns, cells) = cells(rows, pointer)?;
+    let table = match label {
+        Some(label) => {
+            Table::unlabelled(&columns, cells).and_then(|table| table.with_label(Some(label)))
+        }
+        None => Table::from_rows(&columns, cells),
+    };
+    table.map_err(|error| of_table(&error, pointer))
+}
+
+/// Makes a table of rows whose labels are yet to come from the column of an experiment.
+pub(crate) fn rows(rows: &[Row], pointer: &str) -> Result<Table, Problem> {
+    let (columns, cells) = cells(rows, pointer)?;
+    Table::unlabelled(&columns, cells).map_err(|error| of_table(&error, pointer))
+}
+
+/// The columns of rows in the order in which they first occur, and the cells of each row. A row
+/// without a column has a blank there.
+fn cells<'a>(
+    rows: &'a [Row],
+    pointer: &str,
+) -> Result<(Vec<&'a str>, impl Iterator<Item = Vec<&'a str>>), Problem> {
     if rows.len() > MOST_ROWS {
         let detail = format!("{} rows are too many, at most {MOST_ROWS} are allowed", rows.len());
         return Err(Problem::new(Code::OutOfRange, detail).at(pointer));
@@ -244,18 +274,27 @@ pub(crate) fn table(rows: &[Row], label: Option<&str>, pointer: &str) -> Result<
             columns.len() - 1
         });
     }
-    let filled = rows.iter().map(|Row(cells)| {
-        let mut filled = vec![""; columns.len()];
+    let width = columns.len();
+    let filled = rows.iter().map(move |Row(cells)| {
+        let mut filled = vec![""; width];
         for (name, Cell(text)) in cells {
             filled[places[name.as_str()]] = text;
         }
         filled
     });
-    let table = Table::from_rows(&columns, filled).and_then(|table| match label {
-        Some(label) => table.with_label(Some(label)),
-        None => Ok(table),
-    });
-    table.map_err(|error| of_table(&error, pointer))
+    Ok((columns, filled))
+}
+
+/// Checks that every decision among these actions stays quick.
+pub(crate) fn check_size(actions: usize, features: usize, pointer: &str) -> Result<(), Problem> {
+    if actions.saturating_mul(features.max(1)) <= MOST_CELLS {
+        return Ok(());
+    }
+    let detail = format!(
+        "{actions} actions with {features} features each are too many, {MOST_CELLS} numbers are \
+         allowed in all; leave out actions or columns"
+    );
+    Err(Problem::new(Code::OutOfRange, detail).at(pointer))
 }
 
 /// Makes a context of its values.
@@ -263,4 +302,21 @@ pub(crate) fn context(values: BTreeMap<String, Cell>) -> Result<Context, Problem
     let values: BTreeMap<String, String> =
         values.into_iter().map(|(key, Cell(text))| (key, text)).collect();
     Context::try_from(values).map_err(|error| of_context(&error))
+}
+
+/// Makes a context of those values whose keys are known.
+pub(crate) fn known_context(
+    values: BTreeMap<String, Option<Cell>>,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<Context, Problem> {
+    let known = values.into_iter().filter(|(key, _)| is_known(key));
+    let known = known.map(|(key, value)| {
+        let Some(value) = value else {
+            let detail = format!("`{key}` must be text, a number, true, false or null");
+            let problem = Problem::new(Code::BadContext, detail);
+            return Err(problem.at(format!("/context/{}", escaped(&key))));
+        };
+        Ok((key, value))
+    });
+    context(known.collect::<Result<_, _>>()?)
 }

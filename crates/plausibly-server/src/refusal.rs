@@ -40,6 +40,7 @@ pub(crate) fn of_outcome(error: &LogError, outcome: &Outcome, held: Option<&Look
             let detail = format!("decision {decision} {detail}");
             Problem { detail, ..problem }.with_stored(stored)
         }
+        _ if problem.code == Code::OutOfRange && !outcome.said.is_count() => problem.at("/value"),
         (LogError::Step(StepError::Unknown { .. }), _) => {
             Problem { detail: format!("the experiment has no decision {decision}"), ..problem }
         }

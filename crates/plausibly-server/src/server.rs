@@ -97,6 +97,12 @@ pub enum ServeError {
     /// A host that is none.
     #[error("{0}")]
     Host(String),
+    /// A name by which others reach the service, without keys.
+    #[error(
+        "--host is for clients on other machines, and there are no keys yet: everyone could do \
+         everything. Add one first (`plausibly key add NAME --role admin`)"
+    )]
+    Reached,
     /// An address that others can reach, without keys.
     #[error(
         "{listen} can be reached from other machines, and there are no keys yet: everyone could do \
@@ -173,6 +179,9 @@ impl Server {
         if ring.is_open() && !listen.ip().to_canonical().is_loopback() {
             return Err(ServeError::Open { listen });
         }
+        if ring.is_open() && !hosts.is_empty() {
+            return Err(ServeError::Reached);
+        }
         let hosts = Hosts::new(listen.ip(), &hosts).map_err(ServeError::Host)?;
         let listener = TcpListener::bind(listen)
             .await
@@ -207,14 +216,13 @@ impl Server {
     /// logs are closed, within ten seconds.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { listener, acceptor, experiments, ring, world, .. } = self;
-        experiments.wake();
         let keys = tokio::spawn(watch_keys(ring, world));
         let keeper = tokio::spawn(keep(Arc::clone(&experiments)));
         acceptor.serve(listener, stop).await;
         keys.abort();
         keeper.abort();
-        let closed = tokio::task::spawn_blocking(move || experiments.close(LOGS_LEAVE));
-        let _ = closed.await;
+        // Here, because all threads for blocking work may be reading logs.
+        experiments.close(LOGS_LEAVE);
     }
 }
 
@@ -241,7 +249,7 @@ async fn keep(experiments: Arc<Experiments>) {
         timer.tick().await;
         let experiments = Arc::clone(&experiments);
         let keep = move || {
-            experiments.revive();
+            experiments.wake();
             experiments.keep_snapshots();
         };
         let _ = tokio::task::spawn_blocking(keep).await;

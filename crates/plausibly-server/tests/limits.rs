@@ -83,7 +83,7 @@ fn outcomes_that_cannot_be() {
     let (_data, _running, mut client) = shop();
     let reward = "/v1/experiments/shop/decisions/1/reward";
     let cases: &[(&[u8], u16, &str, Option<&str>)] = &[
-        (br#"{"value": 1.5}"#, 422, "out_of_range", None),
+        (br#"{"value": 1.5}"#, 422, "out_of_range", Some("/value")),
         (br#"{"value": 1e999}"#, 422, "out_of_range", Some("/value")),
         (br#"{"value": "1"}"#, 400, "bad_field", Some("/value")),
         (br#"{"value": NaN}"#, 400, "not_json", None),
@@ -194,10 +194,14 @@ fn a_context_beyond_what_features_can_be() {
     new["growth"] = json!(4);
     client.post("/v1/experiments", &new).expect(201);
     client.post(ASK, &json!({"context": {"hour": 4}})).expect(201);
-    let answer = client.post(ASK, &json!({"context": {"hour": 1e300}}));
+    let answer = client.post(ASK, &json!({"context": {"hour": 1e9}}));
     refused(&mut client, &answer, 422, "bad_context", Some("/context/hour"));
     let answer = client.post(ASK, &json!({"context": {"hour": 1, "device": "phone"}}));
     refused(&mut client, &answer, 422, "no_room", None);
+    // As a number it would lose digits, and two customers could become one.
+    let body = br#"{"context": {"customer": 12345678901234567890123}}"#;
+    let answer = client.send("POST", ASK, &[JSON], body).unwrap();
+    refused(&mut client, &answer, 400, "bad_field", Some("/context/customer"));
     let answer = client.post(ASK, &json!({"context": {"x": "y".repeat(257)}}));
     refused(&mut client, &answer, 422, "bad_context", Some("/context"));
 }

@@ -118,6 +118,9 @@ fn an_array_takes_or_refuses_each_by_itself() {
     let statuses: Vec<_> =
         noted["results"].as_array().unwrap().iter().map(|one| one["status"].as_u64()).collect();
     assert_eq!(statuses, [Some(200), Some(404), Some(200)]);
+    let beyond = json!({"rewards": [{"decision": 1, "value": 1}, {"decision": 2, "value": 7}]});
+    let beyond = client.post("/v1/experiments/shop/rewards", &beyond).expect(200);
+    assert_eq!(beyond["results"][1]["pointer"], "/rewards/1/value");
 }
 
 #[test]
@@ -128,6 +131,17 @@ fn rows_of_a_request_and_actions_from_now_on() {
     let rows = json!({"rows": [{"name": "mug", "price": 1}, {"name": "cup", "price": 2}]});
     let taken = client.post("/v1/experiments/shop/decisions", &rows).expect(201);
     assert!(["mug", "cup"].contains(&taken["action"].as_str().unwrap()));
+    // The cup has no row of its own, so later decisions do without it.
+    let ask = json!({"certificate": "inline"});
+    let taken = client.post("/v1/experiments/shop/decisions", &ask).expect(201);
+    let listed = taken["certificate"]["findings"]["actions"].as_array().unwrap().len();
+    assert_eq!(listed, 3);
+    let cup = client.post("/v1/experiments/shop/decisions", &json!({"offer": ["cup"]})).expect(422);
+    assert_eq!((&cup["code"], &cup["pointer"]), (&json!("bad_offer"), &json!("/offer")));
+    let many: Vec<Value> =
+        (0..9_998).map(|n| json!({"name": format!("n{n}"), "price": 5})).collect();
+    let many = client.post("/v1/experiments/shop/decisions", &json!({"rows": many})).expect(422);
+    assert_eq!((&many["code"], &many["pointer"]), (&json!("no_room"), &json!("/rows")));
     let wrong = json!({"rows": [{"name": "mug", "price": "cheap"}]});
     let wrong = client.post("/v1/experiments/shop/decisions", &wrong).expect(422);
     assert_eq!((&wrong["code"], &wrong["pointer"]), (&json!("bad_table"), &json!("/rows/0/price")));
@@ -136,6 +150,25 @@ fn rows_of_a_request_and_actions_from_now_on() {
     assert_eq!(changed["added"], json!(["pot"]));
     let found = client.get("/v1/experiments/shop").expect(200);
     assert_eq!(found["actions"], json!(["mug", "pot"]));
+}
+
+#[test]
+fn names_come_from_the_column_that_was_said() {
+    let (_data, running) = service();
+    let mut client = running.client();
+    let rows = json!([
+        {"label": "new", "sku": "a1", "on_sale": true},
+        {"label": "new", "sku": "b2", "on_sale": false},
+    ]);
+    let new = json!({"name": "shop", "seed": 7, "label": "sku", "actions": rows});
+    client.post("/v1/experiments", &new).expect(201);
+    let found = client.get("/v1/experiments/shop").expect(200);
+    assert_eq!(found["actions"], json!(["a1", "b2"]));
+    let later = json!({"actions": [{"label": "new", "sku": "b2", "on_sale": false}]});
+    let changed = client.put("/v1/experiments/shop/actions", &later).expect(200);
+    assert_eq!((&changed["added"], &changed["retired"]), (&json!([]), &json!(["a1"])));
+    let log = client.get("/v1/experiments/shop/log").text();
+    assert!(log.contains(r#""on_sale":"True""#), "as Python writes it: {log}");
 }
 
 #[test]
@@ -164,7 +197,17 @@ fn an_outcome_in_a_window_counts_at_the_deadline_and_not_later() {
     client.post("/v1/experiments/shop/decisions", &json!({})).expect(201);
     running.clock.set(BEGIN_US + 3 * 3_600_000_000);
     client.post("/v1/experiments/shop/decisions", &json!({})).expect(201);
-    assert_eq!(client.get("/v1/experiments/shop/decisions/4").expect(200)["outcome"], "pending");
+    let fourth = client.get("/v1/experiments/shop/decisions/4").expect(200);
+    assert_eq!(fourth["outcome"], "pending");
+    // The wrong hours are not in the log, where they could not be taken out again.
+    let fifth = client.get("/v1/experiments/shop/decisions/5").expect(200);
+    assert_eq!(fifth["at"].as_str().unwrap()[..16], fourth["at"].as_str().unwrap()[..16]);
+    let noted = client.put("/v1/experiments/shop/decisions/5/reward", &json!({"value": 1}));
+    assert_eq!(noted.expect(200)["applied"], true);
+    // Set back, it is the time of the log again.
+    running.clock.set(BEGIN_US + 3_600_000_000);
+    assert_eq!(client.get("/readyz").expect(200)["settling"], true);
+    running.clock.set(BEGIN_US + 3 * 3_600_000_000);
     assert_eq!(client.get("/readyz").expect(200)["settling"], false);
     assert!(running.end().iter().any(|line| line.contains("not_settling")));
     // At the next start the clock is right, and what is due is settled without any request.
@@ -173,12 +216,12 @@ fn an_outcome_in_a_window_counts_at_the_deadline_and_not_later() {
     let log = || std::fs::read_to_string(data.path().join("shop/log")).unwrap();
     let settled = || log().matches("at_deadline").count();
     for _ in 0..600 {
-        if settled() == 4 {
+        if settled() == 5 {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    panic!("{} of 4 decisions are settled", settled());
+    panic!("{} of 5 decisions are settled", settled());
 }
 
 #[test]
@@ -210,6 +253,11 @@ fn a_flag_is_an_experiment() {
     let decision = found["metadata"]["decision"].as_u64().unwrap();
     let past = client.get(&format!("/v1/experiments/shop/decisions/{decision}")).expect(200);
     assert_eq!(past["context"], json!({"device": "desktop"}));
+    let loose = json!({"context": {"device": "desktop", "cart": {"mug": 2}, "visits": [1, 2]}});
+    client.post("/ofrep/v1/evaluate/flags/shop", &loose).expect(200);
+    let wrong = json!({"context": {"device": {"kind": "desktop"}}});
+    let wrong = client.post("/ofrep/v1/evaluate/flags/shop", &wrong).expect(400);
+    assert_eq!(wrong["errorCode"], "INVALID_CONTEXT");
     let unknown = client.post("/ofrep/v1/evaluate/flags/none", &context).expect(404);
     assert_eq!(unknown["errorCode"], "FLAG_NOT_FOUND");
     let broken = client.send(

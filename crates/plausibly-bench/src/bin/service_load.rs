@@ -68,6 +68,9 @@ enum Task {
         connections: usize,
         #[arg(long, default_value_t = 20.0)]
         seconds: f64,
+        /// Make connections again that the service has ended, each after a second
+        #[arg(long)]
+        again: bool,
     },
     /// Appends lines to new files in a folder and syncs them
     Bare {
@@ -143,9 +146,9 @@ fn measured(task: Task) -> Outcome<Value> {
         Task::Open { service, decisions, rewards, overload } => {
             open(&service, (decisions, rewards), overload)?
         }
-        Task::Flood { url, connections, seconds } => {
+        Task::Flood { url, connections, seconds, again } => {
             more_files(connections)?;
-            flood(&Target::parse(&url)?, connections, time(seconds)?)?.to_json()
+            flood(&Target::parse(&url)?, connections, time(seconds)?, again)?.to_json()
         }
         Task::Bare { folder, bytes, seconds, rate, files } => {
             bare(&folder, bytes, time(seconds)?, rate, files)?.to_json()

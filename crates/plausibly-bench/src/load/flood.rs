@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// At most this number of connections is begun between two looks at the others.
 const BURST: usize = 64;
-/// The number of times a connection that the service ended is made again, on average.
+/// The number of times a connection that the service ended is made again, on average, if it is.
 const AGAIN: usize = 20;
 /// A place rests for this time after its connection was ended.
 const REST: Duration = Duration::from_secs(1);
@@ -44,12 +44,17 @@ impl Flood {
     }
 }
 
-/// Holds this number of half-open connections for this time. Those that the service ends are made
-/// again, each after a second.
+/// Holds this number of half-open connections for this time. With `again`, those that the service
+/// ends are made again, each after a second.
 ///
 /// # Errors
 /// If the system has no means to wait for connections.
-pub fn flood(target: &Target, connections: usize, time: Duration) -> Result<Flood, LoadError> {
+pub fn flood(
+    target: &Target,
+    connections: usize,
+    time: Duration,
+    again: bool,
+) -> Result<Flood, LoadError> {
     let head = target.head("POST", "/v1/experiments/half/decisions", Some(2));
     let begun = Instant::now();
     let mut crowd = Crowd {
@@ -58,6 +63,7 @@ pub fn flood(target: &Target, connections: usize, time: Duration) -> Result<Floo
         poll: Poll::new().map_err(LoadError::System)?,
         places: (0..connections).map(|_| None).collect(),
         free: (0..connections).map(|place| (begun, place)).collect(),
+        most_begun: if again { AGAIN * connections } else { connections },
         flood: Flood::default(),
     };
     let mut events = Events::with_capacity(1024);
@@ -85,6 +91,8 @@ struct Crowd<'a> {
     places: Vec<Option<(TcpStream, bool)>>,
     /// Places without a connection, and from when on each may have one; the soonest first.
     free: VecDeque<(Instant, usize)>,
+    /// The number of connections that are begun in all, at most.
+    most_begun: usize,
     flood: Flood,
 }
 
@@ -94,7 +102,7 @@ impl Crowd<'_> {
         for _ in 0..BURST {
             let ready = self.free.front().filter(|(from, _)| *from <= now);
             let Some((_, place)) = ready.copied() else { break };
-            if self.flood.begun >= AGAIN * self.places.len() {
+            if self.flood.begun >= self.most_begun {
                 break;
             }
             self.free.pop_front();

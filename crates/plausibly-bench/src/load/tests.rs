@@ -259,7 +259,7 @@ fn an_experiment_has_32_features_and_50_actions() {
 #[test]
 fn half_open_connections_are_held_and_counted() {
     let seen = beside(service, |target, seen| {
-        let held = flood(target, 50, SHORT).unwrap();
+        let held = flood(target, 50, SHORT, true).unwrap();
         assert_eq!((held.begun, held.half_open, held.most), (50, 50, 50));
         assert_eq!((held.answered, held.ended), (0, 0));
         seen.requests.load(Ordering::SeqCst)

@@ -19,7 +19,7 @@ pub enum Among<'a> {
     Rows(&'a Table),
     /// The actions with these names, which the log has already.
     Named(&'a [&'a str]),
-    /// Every action that is not retired.
+    /// Every action that has a row and is not retired.
     All,
 }
 
@@ -92,7 +92,11 @@ impl Needed {
                 let named = names.iter().map(|name| named(state, name));
                 named.collect::<Result<Vec<_>, _>>()?
             }
-            Among::All => state.live_actions().collect(),
+            Among::All => {
+                // An action that was named in the rows of one request has none of its own.
+                let has_row = |action: &u64| state.check_has_row(*action).is_ok();
+                state.live_actions().filter(has_row).collect()
+            }
         };
         if table.is_none() {
             actions.iter().try_for_each(|action| state.check_has_row(*action))?;

@@ -128,6 +128,14 @@ impl Table {
         columns: &[S],
         rows: impl IntoIterator<Item = Vec<S>>,
     ) -> Result<Self, TableError> {
+        Self::build(Self::records(columns, rows)?, None)
+    }
+
+    /// The records of cells in memory.
+    fn records<S: AsRef<str>>(
+        columns: &[S],
+        rows: impl IntoIterator<Item = Vec<S>>,
+    ) -> Result<Records, TableError> {
         let header: Vec<_> = columns.iter().map(|name| name.as_ref().trim().to_string()).collect();
         let mut records = Records { header, header_line: 1, rows: Vec::new(), lines: Vec::new() };
         if records.header.is_empty() {
@@ -142,10 +150,33 @@ impl Table {
             records.rows.push(row.iter().map(AsRef::as_ref).collect());
             records.lines.push(line);
         }
-        Self::build(records, None)
+        Ok(records)
+    }
+
+    /// Like [`Table::from_rows`], with positions for labels until [`Table::with_label`] says where
+    /// they come from.
+    ///
+    /// # Errors
+    /// As [`Table::from_rows`], but for labels.
+    pub fn unlabelled<S: AsRef<str>>(
+        columns: &[S],
+        rows: impl IntoIterator<Item = Vec<S>>,
+    ) -> Result<Self, TableError> {
+        Self::parsed(Self::records(columns, rows)?)?.with_label(None)
     }
 
     fn build(records: Records, label: Option<&str>) -> Result<Self, TableError> {
+        let mut table = Self::parsed(records)?;
+        if label.is_some() {
+            return table.with_label(label);
+        }
+        let column = table.choose_label()?;
+        table.set_label(column)?;
+        Ok(table)
+    }
+
+    /// A table without labels.
+    fn parsed(records: Records) -> Result<Self, TableError> {
         let Records { header: columns, header_line: line, rows, lines } = records;
         if columns.is_empty() {
             return Err(TableError::NoHeader);
@@ -173,7 +204,7 @@ impl Table {
         let kind =
             |column: usize| number::kind(rows.iter().filter_map(|row| present(&row[column])));
         let kinds = (0..columns.len()).map(kind).collect();
-        let mut table = Self {
+        Ok(Self {
             columns,
             kinds,
             rows: Arc::new(rows),
@@ -182,13 +213,7 @@ impl Table {
             labels: Arc::default(),
             by_label: Vec::new(),
             notes: Vec::new(),
-        };
-        if label.is_some() {
-            return table.with_label(label);
-        }
-        let column = table.choose_label()?;
-        table.set_label(column)?;
-        Ok(table)
+        })
     }
 
     /// The table with its labels from this column, or from positions for `None`. A log does this

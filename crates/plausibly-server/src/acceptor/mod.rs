@@ -53,8 +53,8 @@ impl Default for Limits {
             handshake_time: Duration::from_secs(10),
             stall_time: Duration::from_secs(30),
             linger_time: Duration::from_secs(1),
-            // The process has 10 s; the last is for what comes after the connections.
-            leave_time: Duration::from_secs(9),
+            // The process has 10 s; the last two are for what comes after the connections.
+            leave_time: Duration::from_secs(8),
         }
     }
 }

@@ -14,6 +14,9 @@ use tokio::time::{Sleep, sleep};
 /// How many bytes are thrown away at a time while a closed connection lingers.
 const DISCARDED: usize = 8 << 10;
 
+/// A client takes at least this many bytes of a response in [`Limits::stall_time`].
+const ENOUGH: usize = 64 << 10;
+
 /// A client's byte stream.
 #[derive(Debug)]
 pub(super) struct Stream<S> {
@@ -21,8 +24,10 @@ pub(super) struct Stream<S> {
     activity: Arc<Activity>,
     stall_time: Duration,
     linger_time: Duration,
-    /// Runs while a write waits for the client.
+    /// Runs from a write that waits for the client until enough is taken.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// The bytes that the client has taken in this time.
+    taken: usize,
     /// Runs once the end of writing is sent.
     lingering: Option<Pin<Box<Sleep>>>,
 }
@@ -30,17 +35,27 @@ pub(super) struct Stream<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
     pub(super) fn new(inner: S, activity: Arc<Activity>, limits: &Limits) -> Self {
         let Limits { stall_time, linger_time, .. } = *limits;
-        Self { inner, activity, stall_time, linger_time, stalled: None, lingering: None }
+        Self { inner, activity, stall_time, linger_time, stalled: None, taken: 0, lingering: None }
     }
 
-    /// Passes on the result of a write, and an error if the client takes nothing for too long.
+    /// Counts what the client has taken. A client that takes a little now and then must not hold
+    /// its connection for long, so a pause ends when enough was taken.
+    fn taken(&mut self, written: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.taken += bytes;
+            if self.taken >= ENOUGH {
+                (self.taken, self.stalled) = (0, None);
+            }
+        }
+    }
+
+    /// Passes on the result of a write, and an error if the client takes too little for too long.
     fn within_time<T>(
         &mut self,
         context: &mut Context<'_>,
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.stalled = None;
             return written;
         }
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.stall_time)));
@@ -79,6 +94,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write(context, bytes);
+        self.taken(&written);
         self.within_time(context, written)
     }
 
@@ -88,6 +104,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write_vectored(context, slices);
+        self.taken(&written);
         self.within_time(context, written)
     }
 
@@ -99,6 +116,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.inner).poll_flush(context);
         ready!(self.within_time(context, flushed))?;
+        (self.taken, self.stalled) = (0, None);
         self.activity.flushed();
         Poll::Ready(Ok(()))
     }

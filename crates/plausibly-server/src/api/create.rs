@@ -19,9 +19,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Actions times features are at most this many.
-const MOST_CELLS: usize = 1_000_000;
-
 /// A new experiment. What is left out has a default that is safe, and the answer says what is
 /// assumed.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -192,7 +189,7 @@ impl NewBody {
             None => Recipe::infer_without(&table, &context, &leave_out),
         };
         let recipe = recipe.map_err(|error| refusal::of_recipe(&error, "/actions"))?;
-        check_size(table.len(), recipe.dim())?;
+        body::check_size(table.len(), recipe.dim(), "/actions")?;
         let range = self.reward_range.unwrap_or((0.0, 1.0));
         let seed = self.seed.unwrap_or(now.unsigned_abs());
         let settings = |error: LogError| match refusal::of_log(&error, "/actions") {
@@ -221,18 +218,6 @@ impl NewBody {
         opening.check().map_err(settings)?;
         Ok((opening, table))
     }
-}
-
-/// Checks that every decision stays quick.
-pub(super) fn check_size(actions: usize, features: usize) -> Result<(), Problem> {
-    if actions.saturating_mul(features.max(1)) <= MOST_CELLS {
-        return Ok(());
-    }
-    let detail = format!(
-        "{actions} actions with {features} features each are too many, {MOST_CELLS} numbers are \
-         allowed in all; leave out actions or columns"
-    );
-    Err(Problem::new(Code::OutOfRange, detail).at("/actions"))
 }
 
 fn policy_table(policy: Value) -> Result<PolicyTable, Problem> {

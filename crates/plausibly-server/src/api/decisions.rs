@@ -157,7 +157,9 @@ pub(super) async fn decide(
     });
     let taken = take(&service, &experiment, asks.collect()).await?;
     let results = taken.into_iter().enumerate();
-    let results = results.map(|(place, one)| OneOf::new(StatusCode::CREATED, place, one)).collect();
+    let results = results
+        .map(|(place, one)| OneOf::new(StatusCode::CREATED, &format!("/{place}"), one))
+        .collect();
     Ok(json(StatusCode::OK, &DecisionsBody { results }))
 }
 
@@ -170,7 +172,7 @@ impl AskBody {
             }
             (None, None) => Choices::All,
             (Some(names), None) => Choices::Named(checked(names)?),
-            (None, Some(rows)) => Choices::Rows(body::table(&rows, None, "/rows")?),
+            (None, Some(rows)) => Choices::Rows(body::rows(&rows, "/rows")?),
         };
         Ok(Ask {
             choices,
@@ -179,7 +181,7 @@ impl AskBody {
             request: None,
             by: None,
             certificate: (self.certificate == Inline::Inline).then_some(LISTED),
-            known_keys_only: false,
+            loose: None,
         })
     }
 }
@@ -269,23 +271,27 @@ async fn again(
         .experiments
         .with(experiment, move |log, _| log.look(decision).map_err(|error| refused(&error)))
         .await?;
-    let certificate = service
-        .read(experiment, move |log, _| {
-            certificate_near(log, decision, LISTED).map_err(|error| refused(&error))
-        })
-        .await?;
-    let findings = &certificate.0.findings;
+    let certificate = service.read(experiment, move |log, _| {
+        certificate_near(log, decision, LISTED).map_err(|error| refused(&error))
+    });
+    let certificate = match certificate.await {
+        Ok((found, _)) => Some(found),
+        // What it was about is known all the same.
+        Err(problem) if problem.code == Code::Busy && !with_certificate => None,
+        Err(problem) => return Err(problem),
+    };
+    let findings = certificate.as_ref().map(|certificate| &certificate.findings);
     Ok(DecisionBody {
         decision,
         action: looked.label,
-        reason: Some(findings.chosen.reason),
-        propensity: findings.chosen.propensity,
-        plausible: Some(findings.plausible),
-        known_within: findings.known_within,
+        reason: findings.map(|findings| findings.chosen.reason),
+        propensity: findings.and_then(|findings| findings.chosen.propensity),
+        plausible: findings.map(|findings| findings.plausible),
+        known_within: findings.and_then(|findings| findings.known_within),
         seq: looked.seq,
         hash: looked.hash.to_string(),
         repeated: true,
-        certificate: with_certificate.then(|| Box::new(certificate.0)),
+        certificate: certificate.filter(|_| with_certificate).map(Box::new),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Looks at experiments, changes and ends them.
 
-use super::create::{WindowBody, check_size};
+use super::create::WindowBody;
 use super::{At, Problems, Sent, Service, Who, json};
 use crate::body::{self, Row, read_object, read_or_default};
 use crate::experiments::OwnLog;
@@ -213,14 +213,14 @@ pub(super) async fn replace_actions(
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Admin, &experiment)?;
     let ActionsBody { actions } = read_object(&body)?;
-    let table = body::table(&actions, None, "/actions")?;
+    let table = body::rows(&actions, "/actions")?;
     let changed = service.experiments.with(&experiment, move |log, at| {
         let refused = |error: LogError| refusal::of_log(&error, "/actions");
         let state = log.state().ok_or_else(|| refused(LogError::Stopped))?;
         let recipe = state.recipe();
         let table = table.with_label(recipe.label());
         let table = table.map_err(|error| refusal::of_table(&error, "/actions"))?;
-        check_size(table.len(), recipe.dim())?;
+        body::check_size(table.len(), recipe.dim(), "/actions")?;
         let notes = recipe.ignored(&table);
         let changed = log.replace_actions(at, &table).map_err(refused)?;
         let (seq, hash) = (changed.line.seq, changed.line.hash.to_string());

@@ -53,7 +53,7 @@ pub(crate) struct Inner {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) world: World,
     pub(crate) limits: Limits,
-    readers: Semaphore,
+    readers: Arc<Semaphore>,
     /// Room for large bodies, so that many of them cannot fill the memory.
     room: Arc<Semaphore>,
     document: OnceLock<Document>,
@@ -80,7 +80,7 @@ impl Service {
         world: World,
         limits: Limits,
     ) -> Self {
-        let (readers, document) = (Semaphore::new(READERS), OnceLock::new());
+        let (readers, document) = (Arc::new(Semaphore::new(READERS)), OnceLock::new());
         let room = Arc::new(Semaphore::new(ROOM_KIB));
         Self(Arc::new(Inner { experiments, metrics, world, limits, readers, room, document }))
     }
@@ -101,7 +101,12 @@ impl Service {
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let _turn = in_time(self.readers.acquire()).await?;
+        let turn = in_time(Arc::clone(&self.readers).acquire_owned()).await?;
+        // The turn ends with the work, also if the client goes away before.
+        let work = move || {
+            let _turn = turn;
+            work()
+        };
         tokio::task::spawn_blocking(work)
             .await
             .map_err(|_panicked| Problem::new(Code::Internal, "the service failed while it read"))?
@@ -266,10 +271,10 @@ enum OneOf<T> {
 }
 
 impl<T> OneOf<T> {
-    fn new(status: StatusCode, place: usize, answer: Result<T, Problem>) -> Self {
+    fn new(status: StatusCode, place: &str, answer: Result<T, Problem>) -> Self {
         match answer {
             Ok(answer) => Self::Done { status: status.as_u16(), answer },
-            Err(problem) => Self::Refused(inside(problem, &format!("/{place}")).body()),
+            Err(problem) => Self::Refused(inside(problem, place).body()),
         }
     }
 }

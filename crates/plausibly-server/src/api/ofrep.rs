@@ -2,7 +2,7 @@
 
 use super::decisions::take;
 use super::{At, Sent, Service, Who, json};
-use crate::body::{self, Cell, CellSchema, read_object};
+use crate::body::{Cell, CellSchema, read_object};
 use crate::experiments::{Ask, Choices};
 use crate::keys::Role;
 use crate::problem::{Code, Problem};
@@ -11,7 +11,9 @@ use axum::extract::State;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, Response, StatusCode};
 use axum::response::IntoResponse as _;
-use serde::{Deserialize, Serialize};
+use plausibly_log::recipe::Context;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
@@ -26,7 +28,18 @@ pub(super) struct EvaluateBody {
     /// Facts about this occasion. Keys that the experiment does not know are left out.
     #[serde(default)]
     #[schema(value_type = BTreeMap<String, CellSchema>)]
-    context: BTreeMap<String, Cell>,
+    context: BTreeMap<String, Loose>,
+}
+
+/// A value of any kind. Contexts of OpenFeature may have objects, too.
+#[derive(Debug)]
+pub(super) struct Loose(Option<Cell>);
+
+impl<'de> Deserialize<'de> for Loose {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        Ok(Self(Cell::deserialize(value).ok()))
+    }
 }
 
 /// The value of a flag.
@@ -109,12 +122,12 @@ async fn value(
     context.remove(TARGETING_KEY);
     let ask = Ask {
         choices: Choices::All,
-        context: body::context(context)?,
+        context: Context::default(),
         key: None,
         request: None,
         by: caller.name.clone(),
         certificate: None,
-        known_keys_only: true,
+        loose: Some(context.into_iter().map(|(key, Loose(value))| (key, value)).collect()),
     };
     let taken = take(service, experiment, vec![Ok(ask)]).await?;
     let decision = taken.into_iter().next().expect("one was asked for")?;

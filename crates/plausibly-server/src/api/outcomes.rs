@@ -277,7 +277,7 @@ pub(super) async fn rewards(
     let results = done.answers.into_iter().zip(&rewards).enumerate();
     let results = results.map(|(place, (recorded, one))| {
         let noted = recorded.map(|recorded| NotedBody::new(one.0.decision, recorded, done.line));
-        OneOf::new(StatusCode::OK, place, noted)
+        OneOf::new(StatusCode::OK, &format!("/rewards/{place}"), noted)
     });
     Ok(json(StatusCode::OK, &AllNotedBody { results: results.collect() }))
 }

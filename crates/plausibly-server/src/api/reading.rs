@@ -18,9 +18,9 @@ use utoipa::ToSchema;
 /// A status has at most this many points of history.
 const POINTS: u64 = 200;
 /// Lines are copied in pieces of at most this many bytes.
-const MOST_COPIED: u64 = 16 << 20;
-/// The size of a piece unless the caller says another.
-const COPIED: u64 = 1 << 20;
+const MOST_COPIED: u64 = 1 << 20;
+/// A status lists at most this many pending decisions, the oldest first.
+const MOST_PENDING: usize = 1000;
 
 /// A decision and its outcome.
 #[derive(Serialize, ToSchema)]
@@ -130,7 +130,7 @@ pub(super) async fn certificate(
 /// Sum up an experiment
 ///
 /// What `plausibly status --json` prints: what would be decided now about the last set in the last
-/// context, and how the knowledge grew.
+/// context, and how the knowledge grew. Of the pending decisions it lists the oldest 1,000.
 #[utoipa::path(
     get, path = "/v1/experiments/{experiment}/status", tag = "reading",
     params(("experiment" = String, Path, description = "The name of the experiment")),
@@ -143,9 +143,11 @@ pub(super) async fn status(
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Read, &experiment)?;
     let found = service.read(&experiment, |log, now| {
-        plausibly_log::status(log, now, POINTS).map_err(|error| of_reading(&error))
+        let mut found = plausibly_log::status(log, now, POINTS).map_err(|e| of_reading(&e))?;
+        found.pending.truncate(MOST_PENDING);
+        Ok(json(StatusCode::OK, &found))
     });
-    Ok(json(StatusCode::OK, &found.await?))
+    found.await
 }
 
 /// Two actions to compare.
@@ -227,8 +229,11 @@ pub(super) async fn log(
 ) -> Result<Response<Body>, Problem> {
     caller.may_in(Role::Read, &experiment)?;
     // Lines that are not on the disk yet are not shown.
-    let until = service.experiments.last(&experiment).unwrap_or(u64::MAX);
-    let most = limit.unwrap_or(COPIED).min(MOST_COPIED);
+    let until = match service.experiments.last(&experiment) {
+        Some(last) => last,
+        None => service.experiments.with(&experiment, |log, _| Ok(log.last().seq)).await?,
+    };
+    let most = limit.unwrap_or(MOST_COPIED).min(MOST_COPIED);
     let found = service.read(&experiment, move |log, _| {
         lines(log, from, until, most).map_err(|error| refusal::of_log(&error, ""))
     });

@@ -4,7 +4,7 @@ use crate::world::Clock;
 use std::sync::Arc;
 
 /// From this difference on, in microseconds, the clocks have parted.
-const PARTED_US: i64 = 60_000_000;
+const PARTED_US: u64 = 60_000_000;
 
 /// Both clocks, and what they showed at the start.
 pub(crate) struct Clocks {
@@ -19,20 +19,25 @@ impl Clocks {
         Self { clock, begun_us, begun }
     }
 
+    /// The time for new lines. After the clock was set it goes on as if it had not been: times of
+    /// lines never go back, so one wrong hour in the log could not be taken out again.
     pub(crate) fn now_us(&self) -> i64 {
-        self.clock.now_us()
+        if self.have_parted() { self.alone() } else { self.clock.now_us() }
+    }
+
+    /// The time by the clock that is never set.
+    fn alone(&self) -> i64 {
+        let passed = self.clock.elapsed().saturating_sub(self.begun).as_micros();
+        self.begun_us.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
     }
 
     pub(crate) fn elapsed(&self) -> std::time::Duration {
         self.clock.elapsed()
     }
 
-    /// Whether the clock was set by more than a minute since the start. Deadlines then pass at the
-    /// wrong time, so nothing is settled.
+    /// Whether the clock was set by more than a minute since the start, and not back. It is then
+    /// unknown which time is right, so nothing is settled.
     pub(crate) fn have_parted(&self) -> bool {
-        let by_hand = self.clock.now_us().saturating_sub(self.begun_us);
-        let alone = self.clock.elapsed().saturating_sub(self.begun).as_micros();
-        let alone = i64::try_from(alone).unwrap_or(i64::MAX);
-        by_hand.abs_diff(alone) > PARTED_US.unsigned_abs()
+        self.clock.now_us().abs_diff(self.alone()) > PARTED_US
     }
 }

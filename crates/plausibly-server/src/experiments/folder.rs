@@ -6,7 +6,7 @@ use crate::world::AnyStorage;
 use plausibly_log::event::Event;
 use plausibly_log::journal::{Checkpoint, Entry, FileStorage, JournalError, read};
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -116,14 +116,22 @@ impl Folder {
         fs::create_dir(&new).map_err(failed)?;
         let made = begin(disk(&new.join("log"))).and_then(|made| {
             // Fails if there is a folder with content.
-            fs::rename(&new, self.data.join(name)).map_err(|_taken| taken(name))?;
+            fs::rename(&new, self.data.join(name)).map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists
+                | ErrorKind::DirectoryNotEmpty
+                | ErrorKind::NotADirectory => taken(name),
+                _ => failed(error),
+            })?;
             Ok(made)
         });
         if made.is_err() {
             let _ = fs::remove_dir_all(&new);
         }
         let made = made?;
-        sync_folder(&self.data).map_err(failed)?;
+        sync_folder(&self.data).map_err(|_not_synced| {
+            let detail = "the disk does not confirm the new experiment; it may be there or not";
+            Problem::new(Code::Stopped, detail)
+        })?;
         Ok(made)
     }
 

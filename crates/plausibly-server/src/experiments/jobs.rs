@@ -1,11 +1,13 @@
 //! What experiments are asked to do: requests that own what they are about, because they wait in a
 //! queue.
 
+use crate::body::Cell;
 use crate::problem::Problem;
 use plausibly_log::journal::Checkpoint;
 use plausibly_log::recipe::Context;
 use plausibly_log::table::Table;
 use plausibly_log::{Among, Asked, Log, Recorded, Request, Reward, Taken};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -31,8 +33,9 @@ pub(crate) struct Ask {
     pub(crate) by: Option<Arc<str>>,
     /// The number of actions that the certificate lists; with `None` none is made.
     pub(crate) certificate: Option<usize>,
-    /// Keys that the recipe does not know are left out of the context.
-    pub(crate) known_keys_only: bool,
+    /// A context whose unknown keys are left out, instead of the one above; `None` for a value that
+    /// no feature can have.
+    pub(crate) loose: Option<BTreeMap<String, Option<Cell>>>,
 }
 
 /// What is said about the outcome of a decision.
@@ -43,6 +46,13 @@ pub(crate) enum Said {
     Retract,
     Drop,
     Undrop,
+}
+
+impl Said {
+    /// Whether it says how many of many were yes.
+    pub(crate) fn is_count(self) -> bool {
+        matches!(self, Self::Reward(reward) | Self::Correct(reward) if reward.of().is_some())
+    }
 }
 
 /// An outcome.

@@ -71,12 +71,16 @@ impl Shared {
     /// Whether the clock was set, which is said once.
     fn clocks_in_doubt(&self) -> bool {
         let doubt = self.clocks.have_parted();
-        if doubt && !self.doubted.swap(true, Ordering::Relaxed) {
-            self.report(
-                "not_settling",
-                "the clock was set by more than a minute, so no deadline is settled; restart the \
-                 service when the clock is right",
-            );
+        if doubt != self.doubted.swap(doubt, Ordering::Relaxed) {
+            if doubt {
+                self.report(
+                    "not_settling",
+                    "the clock was set by more than a minute, so no deadline is settled; set it \
+                     back, or restart the service if it is right now",
+                );
+            } else {
+                self.report("settling", "the clock is set back, so deadlines are settled again");
+            }
         }
         doubt
     }
@@ -174,8 +178,8 @@ impl Experiments {
         let lost = |_: oneshot::error::RecvError| {
             Problem::new(
                 Code::Internal,
-                "the service failed while it did this; look before you \
-                                          ask again, or ask with the same key",
+                "the service failed while it did this; look before you ask again, or ask with the \
+                 same key",
             )
         };
         answer.await.map_err(lost)?
@@ -183,10 +187,12 @@ impl Experiments {
 
     /// Puts a job into the queue of an experiment, which begins to run if it does not.
     fn send(self: &Arc<Self>, name: &str, job: Job) -> Result<(), Problem> {
-        let mut slots = self.slots();
-        if self.closing.load(Ordering::Relaxed) {
-            return Err(Problem::new(Code::Leaving, "the service is shutting down"));
+        // Looked up without the lock, because a disk may be slow.
+        let is_known = self.slots().contains_key(name) || self.folder.has(name);
+        if !is_known {
+            return Err(no_experiment(name));
         }
+        let mut slots = self.slots();
         let queue = match slots.get(name) {
             Some(Slot::Running(running)) => running.queue.clone(),
             Some(Slot::Failed(problem, until)) if self.clocks.elapsed() < *until => {
@@ -215,6 +221,10 @@ impl Experiments {
         slots: &mut HashMap<Arc<str>, Slot>,
         name: &str,
     ) -> Result<SyncSender<Job>, Problem> {
+        // While it closes there are no slots, so every request comes here.
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(Problem::new(Code::Leaving, "the service is shutting down"));
+        }
         if !self.folder.has(name) {
             return Err(no_experiment(name));
         }
@@ -335,11 +345,6 @@ impl Experiments {
         }
     }
 
-    /// Whether no more jobs are taken.
-    pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
-    }
-
     /// The experiments that have failed and are not yet tried again.
     pub(crate) fn failed(&self) -> Vec<String> {
         let now = self.clocks.elapsed();
@@ -383,25 +388,11 @@ impl Experiments {
         })
     }
 
-    /// Opens the experiments whose deadlines must be settled.
+    /// Opens the experiments that are not open and whose deadlines must be settled: at the start,
+    /// and again later, because one may have failed, or be new in the folder.
     pub(crate) fn wake(self: &Arc<Self>) {
-        self.settle_among(self.folder.names());
-    }
-
-    /// Tries failed experiments whose deadlines must be settled again: there may be no request that
-    /// does.
-    pub(crate) fn revive(self: &Arc<Self>) {
-        let now = self.clocks.elapsed();
-        let slots = self.slots();
-        let failed = slots.iter().filter(|(_, slot)| slot.is_free(now));
-        let names: Vec<String> = failed.map(|(name, _)| name.to_string()).collect();
-        drop(slots);
-        self.settle_among(names);
-    }
-
-    /// Opens those of some experiments that are not open and have deadlines.
-    fn settle_among(self: &Arc<Self>, names: Vec<String>) {
-        let with_window = names.into_iter().filter(|name| self.folder.has_window(name));
+        let names = self.folder.names().into_iter();
+        let with_window = names.filter(|name| self.folder.has_window(name));
         for name in with_window {
             let mut slots = self.slots();
             let now = self.clocks.elapsed();

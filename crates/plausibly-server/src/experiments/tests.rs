@@ -69,10 +69,10 @@ fn an_experiment_that_another_process_wrote_to_is_settled_later() {
     wait(&|| experiments.running().is_empty());
     assert!(said.lock().unwrap()[0].contains("experiment_not_opened"), "{said:?}");
     drop(other);
-    experiments.revive();
+    experiments.wake();
     assert!(experiments.running().is_empty(), "it is tried too soon");
     clock.0.store(61_000_000, Ordering::SeqCst);
-    experiments.revive();
+    experiments.wake();
     wait(&|| is_settled(&path));
     experiments.close(Duration::from_secs(10));
 }

@@ -3,12 +3,13 @@
 
 use super::Shared;
 use super::jobs::{Ask, Choices, Done, Job, Outcome, OwnLog};
+use crate::body::{self, check_size};
 use crate::problem::{Code, Problem};
 use crate::refusal;
-use plausibly_log::recipe::Context;
 use plausibly_log::state::{State, StepError};
+use plausibly_log::table::Table;
 use plausibly_log::{Answer, LogError, Request};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -81,6 +82,9 @@ impl Worker {
         let idle = self.idle.saturating_sub(quiet).max(Duration::from_millis(1));
         if !self.waits() {
             return idle;
+        }
+        if self.shared.clocks.have_parted() {
+            return LOOK;
         }
         let deadline = self.log.next_deadline().ok().flatten();
         let left = deadline.map_or(i64::MAX, |due| due.micros() - self.shared.clocks.now_us());
@@ -197,6 +201,7 @@ impl Worker {
                         Err(error) => Err(refusal::of_ask(&error, ask)),
                     });
                     let mut own: Vec<_> = own.collect();
+                    // By place, so that each is put where it was taken out.
                     while let Some(other) = refused.next_if(|refused| refused.job == job) {
                         own.insert(other.place, Err(other.problem));
                     }
@@ -222,12 +227,14 @@ impl Worker {
         let mut refused = Vec::new();
         let Some(state) = self.log.state() else { return refused };
         let mut room = MOST_PENDING.saturating_sub(state.count_pending());
+        let mut new_keys = BTreeSet::new();
         for (job, work) in jobs.iter_mut().enumerate() {
             let Job::Decide(asks, _) = work else { continue };
             let mut place = 0;
             asks.retain_mut(|ask| {
-                let is_old =
-                    ask.key.as_deref().is_some_and(|key| state.decision_with_key(key).is_some());
+                let is_old = ask.key.as_ref().is_some_and(|key| {
+                    state.decision_with_key(key).is_some() || !new_keys.insert(key.clone())
+                });
                 if is_old {
                     // Made by a reader instead: the thread would have to read the whole log.
                     ask.certificate = None;
@@ -290,24 +297,41 @@ fn asks(job: &Job) -> &[Ask] {
     }
 }
 
-/// Fits a request to the recipe of the log: labels from its column, and only known keys if that is
-/// asked for.
+/// Fits a request to the recipe of the log: labels from its column, and of a loose context the
+/// known keys.
 fn fit(ask: &mut Ask, state: &State) -> Result<(), Problem> {
     let recipe = state.recipe();
-    if ask.known_keys_only {
+    if let Some(loose) = ask.loose.take() {
         let is_known = |key: &str| recipe.context().iter().any(|column| column.name == key);
-        let known = ask.context.iter().filter(|(key, _)| is_known(key));
-        let known: BTreeMap<String, String> =
-            known.map(|(key, value)| (key.into(), value.into())).collect();
-        ask.context = Context::try_from(known).unwrap_or_default();
+        ask.context = body::known_context(loose, is_known)?;
     }
-    if let Choices::Rows(table) = &mut ask.choices
-        && table.label_column() != recipe.label()
-    {
+    if let Choices::Rows(table) = &mut ask.choices {
         let labelled = table.clone().with_label(recipe.label());
         *table = labelled.map_err(|error| refusal::of_table(&error, "/rows"))?;
+        check_room(table, state)?;
     }
     Ok(())
+}
+
+/// Checks that rows stay few enough for quick decisions, and that those with new names do not make
+/// the actions of the experiment too many.
+fn check_room(table: &Table, state: &State) -> Result<(), Problem> {
+    check_size(table.len(), state.recipe().dim(), "/rows")?;
+    let new = table.labels().iter().filter(|label| state.live(label).is_none()).count();
+    if new == 0 {
+        return Ok(());
+    }
+    let live = state.actions().iter().filter(|action| !action.retired).count();
+    if live + new <= body::MOST_ROWS {
+        return Ok(());
+    }
+    let detail = format!(
+        "{new} new names would make {} actions, at most {} are allowed; retire some with PUT \
+         …/actions",
+        live + new,
+        body::MOST_ROWS
+    );
+    Err(Problem::new(Code::NoRoom, detail).at("/rows"))
 }
 
 fn too_many_pending() -> Problem {
