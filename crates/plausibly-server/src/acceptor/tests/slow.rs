@@ -102,6 +102,17 @@ async fn a_client_that_takes_nothing_is_closed_and_a_slow_one_is_served() {
         let mut rest = Vec::new();
         let _ = stalled.read_to_end(&mut rest).await;
         assert!(rest.len() < LARGE);
+
+        // Taking a little now and then does not hold the connection either.
+        let mut dripping = service.connect().await;
+        send(&mut dripping, "/large").await;
+        until("it is there", || service.connections.open() == 1).await;
+        let begun = Instant::now();
+        while service.connections.open() > 0 {
+            assert!(begun.elapsed() < ms(5_000), "it is still there");
+            let _ = dripping.read(&mut [0; 16]).await;
+            sleep(ms(20)).await;
+        }
     })
     .await;
     service.stop().await;
