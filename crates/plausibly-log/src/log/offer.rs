@@ -93,9 +93,11 @@ impl Needed {
                 named.collect::<Result<Vec<_>, _>>()?
             }
             Among::All => {
-                // An action that was named in the rows of one request has none of its own.
+                // An action that was named in the rows of one request has none of its own. If there
+                // are no others, that is refused below.
                 let has_row = |action: &u64| state.check_has_row(*action).is_ok();
-                state.live_actions().filter(has_row).collect()
+                let with_row: Vec<u64> = state.live_actions().filter(has_row).collect();
+                if with_row.is_empty() { state.live_actions().collect() } else { with_row }
             }
         };
         if table.is_none() {
