@@ -274,6 +274,10 @@ fn cells<'a>(
             columns.len() - 1
         });
     }
+    if columns.is_empty() {
+        let detail = "there must be at least one object, with the columns of an action";
+        return Err(Problem::new(Code::BadTable, detail).at(pointer));
+    }
     let width = columns.len();
     let filled = rows.iter().map(move |Row(cells)| {
         let mut filled = vec![""; width];

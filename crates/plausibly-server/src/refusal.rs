@@ -2,6 +2,7 @@
 
 use crate::experiments::{Ask, Choices, Outcome};
 use crate::problem::{Code, Problem};
+use plausibly_log::event::Outcomes;
 use plausibly_log::journal::JournalError;
 use plausibly_log::recipe::{ContextError, Place, RecipeError};
 use plausibly_log::state::{Outcome as Recorded, StepError};
@@ -40,7 +41,16 @@ pub(crate) fn of_outcome(error: &LogError, outcome: &Outcome, held: Option<&Look
             let detail = format!("decision {decision} {detail}");
             Problem { detail, ..problem }.with_stored(stored)
         }
-        _ if problem.code == Code::OutOfRange && !outcome.said.is_count() => problem.at("/value"),
+        (LogError::Step(StepError::OtherKind { outcomes, .. }), _) => {
+            let remedy = match outcomes {
+                Outcomes::Number => "send one number as `value`",
+                Outcomes::YesNo => "send the smallest or the largest reward as `value`",
+                Outcomes::Counts => "send `successes` and `of`",
+            };
+            let detail = format!("outcomes of this experiment are {outcomes}; {remedy}");
+            Problem { detail, ..problem }.at(outcome.said.pointer())
+        }
+        _ if problem.code == Code::OutOfRange => problem.at(outcome.said.pointer()),
         (LogError::Step(StepError::Unknown { .. }), _) => {
             Problem { detail: format!("the experiment has no decision {decision}"), ..problem }
         }
@@ -129,20 +139,16 @@ fn of_step(error: &StepError, rows: &str) -> Problem {
         | Step::Counts(_)
         | Step::OtherKind { .. }
         | Step::Statistics(_) => of(Code::OutOfRange),
+        Step::Range { .. } | Step::FarRange { .. } => of(Code::BadSettings).at("/reward_range"),
+        Step::Policy(_) => of(Code::BadSettings).at("/policy"),
+        Step::Noise { .. } | Step::NoiseOfYesNo | Step::BellOfYesNo { .. } | Step::BellOfCounts => {
+            of(Code::BadSettings).at("/noise")
+        }
+        Step::UsualReward { .. } => of(Code::BadSettings).at("/usual_rate"),
+        Step::Window { .. } | Step::WindowDefault { .. } => of(Code::BadSettings).at("/window"),
         Step::RequestRows { .. } | Step::RowsOfOthers { .. } => of(Code::BadTable).at(rows),
         Step::Features(recipe) => of_recipe(recipe, rows),
-        Step::Policy(_)
-        | Step::Range { .. }
-        | Step::FarRange { .. }
-        | Step::Noise { .. }
-        | Step::NoiseOfYesNo
-        | Step::BellOfYesNo { .. }
-        | Step::BellOfCounts
-        | Step::UsualReward { .. }
-        | Step::NoOddsBound
-        | Step::CountedPhases
-        | Step::Window { .. }
-        | Step::WindowDefault { .. } => of(Code::BadSettings),
+        Step::NoOddsBound | Step::CountedPhases => of(Code::BadSettings),
         _ => of(Code::NotPossible),
     }
 }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
@@ -25,6 +25,8 @@ use tokio_rustls::TlsAcceptor;
 const REREAD: Duration = Duration::from_millis(500);
 /// Snapshots are written, and failed experiments tried again, at most this often.
 const KEEP: Duration = Duration::from_mins(1);
+/// This many new connections may wait to be accepted, if the system allows it.
+const BACKLOG: u32 = 4096;
 /// The process ends within ten seconds of the signal: connections first, then the logs.
 const LOGS_LEAVE: Duration = Duration::from_secs(1);
 
@@ -84,7 +86,7 @@ pub enum ServeError {
     #[error("cannot read the keys of the service")]
     Keys(#[from] KeyError),
     /// The address is taken, or not one of this machine.
-    #[error("cannot listen on {listen}")]
+    #[error("cannot listen on {listen}; choose another address with --listen")]
     Listen {
         /// The address.
         listen: SocketAddr,
@@ -100,17 +102,25 @@ pub enum ServeError {
     /// A name by which others reach the service, without keys.
     #[error(
         "--host is for clients on other machines, and there are no keys yet: everyone could do \
-         everything. Add one first (`plausibly key add NAME --role admin`)"
+         everything. Add one first (`plausibly key add NAME --role admin --data {}`)",
+        .data.display()
     )]
-    Reached,
+    Reached {
+        /// The folder that has no keys.
+        data: PathBuf,
+    },
     /// An address that others can reach, without keys.
     #[error(
         "{listen} can be reached from other machines, and there are no keys yet: everyone could do \
-         everything. Add one first (`plausibly key add NAME --role admin`), or listen on 127.0.0.1"
+         everything. Add one first (`plausibly key add NAME --role admin --data {}`), or listen on \
+         127.0.0.1",
+        .data.display()
     )]
     Open {
         /// The address.
         listen: SocketAddr,
+        /// The folder that has no keys.
+        data: PathBuf,
     },
 }
 
@@ -177,15 +187,13 @@ impl Server {
             .map_err(|source| ServeError::Data { data: data.clone(), source })?;
         let ring = Arc::new(Ring::open(&data, Arc::clone(&world.clock))?);
         if ring.is_open() && !listen.ip().to_canonical().is_loopback() {
-            return Err(ServeError::Open { listen });
+            return Err(ServeError::Open { listen, data });
         }
         if ring.is_open() && !hosts.is_empty() {
-            return Err(ServeError::Reached);
+            return Err(ServeError::Reached { data });
         }
         let hosts = Hosts::new(listen.ip(), &hosts).map_err(ServeError::Host)?;
-        let listener = TcpListener::bind(listen)
-            .await
-            .map_err(|source| ServeError::Listen { listen, source })?;
+        let listener = listener(listen).map_err(|source| ServeError::Listen { listen, source })?;
         let address =
             listener.local_addr().map_err(|source| ServeError::Listen { listen, source })?;
         let limits = Limits::default();
@@ -224,6 +232,17 @@ impl Server {
         // Here, because all threads for blocking work may be reading logs.
         experiments.close(LOGS_LEAVE);
     }
+}
+
+/// Listens, with room for more new connections than the usual one: where there is none, a client
+/// tries again only after a second.
+fn listener(listen: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if listen.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Connections of an earlier process that are about to end do not keep the address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(listen)?;
+    socket.listen(BACKLOG)
 }
 
 /// The routes behind what every request passes: it is counted, and its caller is known.

@@ -89,7 +89,7 @@ fn outcomes_that_cannot_be() {
         (br#"{"value": NaN}"#, 400, "not_json", None),
         (b"{}", 400, "bad_field", Some("")),
         (br#"{"value": 1, "of": 2}"#, 400, "bad_field", Some("")),
-        (br#"{"successes": 1, "of": 2}"#, 422, "out_of_range", None),
+        (br#"{"successes": 1, "of": 2}"#, 422, "out_of_range", Some("/successes")),
         (br#"{"value": true}"#, 400, "bad_field", Some("/value")),
     ];
     for (body, status, code, pointer) in cases {
@@ -153,6 +153,7 @@ fn settings_that_cannot_be() {
     };
     let many =
         |rows: usize| Value::Array((0..rows).map(|n| json!({"name": format!("n{n}")})).collect());
+    let twice = json!([{"name": "x"}, {"name": "x"}]);
     let cases = [
         (with("name", json!("")), 422, "bad_name", Some("/name")),
         (with("name", json!("a/b")), 422, "bad_name", Some("/name")),
@@ -166,13 +167,14 @@ fn settings_that_cannot_be() {
         (with("actions", many(10_001)), 422, "out_of_range", Some("/actions")),
         (with("actions", wide(256)), 422, "no_room", None),
         (with("actions", json!([{"label": "x".repeat(257)}])), 422, "bad_table", Some("/actions")),
-        (with("reward_range", json!([1, 0])), 422, "bad_settings", None),
-        (with("policy", json!("best")), 422, "bad_settings", None),
+        (with("reward_range", json!([1, 0])), 422, "bad_settings", Some("/reward_range")),
+        (with("policy", json!("best")), 422, "bad_settings", Some("/policy")),
         (with("policy", json!(3)), 400, "bad_field", Some("/policy")),
         (with("noise", json!("loud")), 400, "bad_field", Some("/noise")),
-        (with("noise", json!(9)), 422, "bad_settings", None),
+        (with("noise", json!(9)), 422, "bad_settings", Some("/noise")),
         (with("outcomes", json!("maybe")), 400, "bad_field", Some("/outcomes")),
-        (with("window", json!({"seconds": 0})), 422, "bad_settings", None),
+        (with("window", json!({"seconds": 0})), 422, "bad_settings", Some("/window")),
+        (with("actions", twice.clone()), 422, "bad_table", Some("/actions")),
         (with("leave_out", json!(["prize"])), 422, "bad_settings", Some("/leave_out")),
         (with("colour", json!(1)), 400, "bad_field", Some("/colour")),
     ];

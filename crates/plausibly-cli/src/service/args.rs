@@ -22,8 +22,8 @@ pub(crate) struct DataFolder {
 
 /// Add, list and revoke the keys of the service
 ///
-/// As long as there has never been a key, the service answers callers on its own machine without
-/// one, and no others. From the first key on, every caller needs a key, also after the last one is
+/// Before the first key is added, the service takes requests from its own machine only, and these
+/// need no key. From the first key on, every caller needs a key, also after the last one is
 /// revoked. A running service knows of a change within a second.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  plausibly key add web --role decide --role reward")]
@@ -117,18 +117,18 @@ impl From<RoleArg> for Role {
 ///
 /// One process serves all experiments of its data folder. Each has a log of its own, `NAME/log`,
 /// the same file that the other commands read: `plausibly status --log DIR/NAME/log` works while
-/// the service runs. A request is answered once the disk has its line, so nothing that was answered
-/// is lost when the process or the machine stops.
+/// the service runs. The service answers a request once the disk has its line, so nothing that was
+/// answered is lost when the process or the machine stops.
 ///
-/// The first line on stdout is the address. Everything else that is worth knowing is one line of
-/// JSON each on stderr. On SIGTERM and Ctrl-C the service takes no new requests, answers those that
-/// wait, and ends within 10 seconds.
+/// The first line on stdout is the address, and its page /docs describes every request.
+/// Reports on stderr are lines of JSON, between a few words for people at the start and the end.
+/// After SIGTERM or Ctrl-C the service takes no new requests, answers those that it has, and ends
+/// within 10 seconds.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  plausibly serve\n  plausibly key add shop --role decide --role \
-                        reward\n  plausibly serve --data /srv/decisions --listen 0.0.0.0:8443 \
-                        --host decisions.example.com \\\n    --tls-cert cert.pem --tls-key key.pem"
-)]
+#[command(after_help = "Examples:\n  plausibly serve\n  plausibly key add me --role admin --data \
+                  /srv/decisions\n  plausibly serve --data /srv/decisions --listen \
+                  0.0.0.0:8443 --host decisions.example.com \\\n    --tls-cert cert.pem --tls-key \
+                  key.pem")]
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) data: DataFolder,

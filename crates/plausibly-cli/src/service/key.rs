@@ -3,7 +3,7 @@
 use super::args::{Add, KeyCommand};
 use super::data_folder;
 use crate::decisions::now;
-use crate::exit::{self, Ending};
+use crate::exit::{self, Ending, refuse};
 use crate::output;
 use anyhow::{Context as _, Result, anyhow};
 use plausibly_log::Time;
@@ -33,6 +33,7 @@ fn add(args: &Add) -> Result<()> {
     let data = data_folder(&args.data)?;
     let roles: Vec<Role> = args.roles.iter().copied().map(Role::from).collect();
     let rate = args.rate.and_then(|rate| NonZeroU32::new(u32::try_from(rate).ok()?));
+    let is_new = !data.exists();
     let (name, experiment) = (&args.name, args.experiment.as_deref());
     let mut random = [0; 32];
     getrandom::fill(&mut random)
@@ -56,10 +57,19 @@ fn add(args: &Add) -> Result<()> {
     if keys::list(&data).is_ok_and(|keys| keys.len() == 1) {
         output::note("It is the first key: from now on every caller of the service needs one.");
     }
+    if is_new {
+        output::note(&format!(
+            "The folder {} is new. If your service has another one, name that with --data.",
+            data.display()
+        ));
+    }
     Ok(())
 }
 
 fn list(data: &Path, as_json: bool) -> Result<()> {
+    if !data.exists() {
+        refuse!("there is no folder {}; name the one of the service with --data", data.display());
+    }
     let keys = keys::list(data).map_err(of_keys)?;
     if as_json {
         let entries: Vec<_> = keys.iter().map(entry).collect();

@@ -14,7 +14,8 @@ use plausibly_log::policy::{Noise, PolicyTable, Rates};
 use plausibly_log::recipe::Recipe;
 use plausibly_log::table::Table;
 use plausibly_log::{Log, LogError, Opening};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -41,8 +42,9 @@ pub(super) struct NewBody {
     leave_out: Vec<String>,
     /// The smallest and the largest reward there can be; 0 and 1 unless said.
     reward_range: Option<(f64, f64)>,
-    /// What an outcome is.
-    #[serde(default)]
+    /// What an outcome is: `number` (unless said), `yes/no`, or `counts` (how many of how many were
+    /// yes).
+    #[serde(default, deserialize_with = "outcomes")]
     #[schema(value_type = String, example = "number")]
     outcomes: Outcomes,
     /// The policy: its kind, such as `code`, or a table as in specs.
@@ -178,10 +180,26 @@ pub(super) async fn create(
     Ok(json(StatusCode::CREATED, &said))
 }
 
+/// Reads a kind of outcomes, as logs and as people write it.
+fn outcomes<'de, D: Deserializer<'de>>(from: D) -> Result<Outcomes, D::Error> {
+    let text = String::deserialize(from)?;
+    match text.as_str() {
+        "number" => Ok(Outcomes::Number),
+        "yes/no" | "yes-no" => Ok(Outcomes::YesNo),
+        "counts" => Ok(Outcomes::Counts),
+        _ => Err(D::Error::custom("outcomes are \"number\", \"yes/no\" or \"counts\"")),
+    }
+}
+
 impl NewBody {
     /// The settings of the log, and its actions.
     fn opening(self, now: i64) -> Result<(Opening, Table), Problem> {
         let table = body::table(&self.actions, self.label.as_deref(), "/actions")?;
+        if table.label_column().is_none() {
+            let detail = "no column has a name of its own for each action; name the column that \
+                          identifies actions with `label`";
+            return Err(Problem::new(Code::BadTable, detail).at("/actions"));
+        }
         let context = body::context(self.context)?;
         let leave_out: Vec<&str> = self.leave_out.iter().map(String::as_str).collect();
         let recipe = match self.theta_norm_bound {

@@ -29,7 +29,8 @@ const LONGEST_KEY: usize = 200;
 #[serde(deny_unknown_fields)]
 #[schema(as = Ask)]
 pub(super) struct AskBody {
-    /// Facts about this occasion, the same for all actions.
+    /// Facts about this occasion, the same for all actions. A key or a word that the experiment
+    /// does not know becomes a feature from then on.
     #[serde(default)]
     #[schema(value_type = BTreeMap<String, CellSchema>)]
     context: BTreeMap<String, Cell>,

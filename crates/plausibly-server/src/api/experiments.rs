@@ -197,8 +197,8 @@ struct ChangedBody {
 
 /// Replace the actions
 ///
-/// These rows are the actions from now on. What is gone is retired: it is not chosen any more, and
-/// its outcomes still count.
+/// These rows are the actions from now on. An action that is missing is retired: it is not chosen
+/// any more, and its outcomes still count.
 #[utoipa::path(
     put, path = "/v1/experiments/{experiment}/actions", tag = "experiments",
     params(("experiment" = String, Path, description = "The name of the experiment")),

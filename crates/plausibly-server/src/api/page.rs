@@ -249,8 +249,8 @@ fn problems() -> Markup {
         p {
             "A request that is not carried out is answered by " code { "application/problem+json" }
             " with one of these codes, what is wrong in words, and where it can be said the JSON "
-            "pointer of the field. Nothing was written then, except after a 503 of the code "
-            code { "stopped" } ", where that is not known."
+            "pointer of the field. Nothing was written then. Only after " code { "stopped" } " and "
+            code { "internal" } " it is not known."
         }
         table {
             @for code in Code::ALL {

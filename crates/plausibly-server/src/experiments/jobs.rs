@@ -49,9 +49,12 @@ pub(crate) enum Said {
 }
 
 impl Said {
-    /// Whether it says how many of many were yes.
-    pub(crate) fn is_count(self) -> bool {
-        matches!(self, Self::Reward(reward) | Self::Correct(reward) if reward.of().is_some())
+    /// The field of a request that says it.
+    pub(crate) fn pointer(self) -> &'static str {
+        match self {
+            Self::Reward(reward) | Self::Correct(reward) if reward.of().is_some() => "/successes",
+            _ => "/value",
+        }
     }
 }
 

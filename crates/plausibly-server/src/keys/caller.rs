@@ -71,8 +71,8 @@ impl Caller {
         Err(Problem::new(
             Code::WrongRole,
             format!(
-                "{} has not the role `{role}`, which this needs; use a key that was added with \
-                 --role {role}",
+                "this needs the role `{role}`, and {} does not have it; use a key that was added \
+                 with --role {role}",
                 self.described()
             ),
         ))

@@ -189,8 +189,8 @@ impl Ring {
         let Some(found) = found else {
             return Err(Problem::new(
                 Code::NoKey,
-                "this key is not valid here, or was revoked; `plausibly key list` shows the valid \
-                 ones by name",
+                "this key is not valid here, or was revoked; `plausibly key list` shows which are \
+                 valid",
             ));
         };
         found.rate.as_ref().map_or(Ok(()), Rate::take)?;
