@@ -149,7 +149,7 @@ pub fn serve(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(ServeError::Threads)?;
     let served = runtime.block_on(async {
-        let server = Server::bind(settings, world).await?;
+        let server = Server::bind(settings, world)?;
         ready(&server);
         server.run(stop.0.notified()).await;
         Ok(())
@@ -176,12 +176,13 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Opens the data folder and listens. Requests wait until [`Server::run`].
+    /// Opens the data folder and listens. Requests wait until [`Server::run`]. Needs a runtime of
+    /// tokio around it.
     ///
     /// # Errors
     /// If the folder, the keys or the address cannot be used, or the address can be reached from
     /// other machines while there are no keys.
-    pub async fn bind(settings: Settings, world: World) -> Result<Self, ServeError> {
+    pub fn bind(settings: Settings, world: World) -> Result<Self, ServeError> {
         let Settings { data, listen, hosts, tls, report_requests, idle } = settings;
         let folder = Folder::open(data.clone())
             .map_err(|source| ServeError::Data { data: data.clone(), source })?;

@@ -93,7 +93,7 @@ impl Running {
                 .build()
                 .unwrap();
             runtime.block_on(async {
-                let server = Server::bind(settings, world).await.unwrap();
+                let server = Server::bind(settings, world).unwrap();
                 begun.send(server.address()).unwrap();
                 server.run(async { drop(stopped.await) }).await;
             });
